@@ -39,7 +39,7 @@ else()
     check_language(CUDA)
     if(CMAKE_CUDA_COMPILER)
       enable_language(CUDA)
-      set(CMAKE_CUDA_STANDARD 17)  # what CMake 3.25 knows of nvcc
+      set(CMAKE_CUDA_STANDARD 17)  # newest standard that CMake 3.25 knows for nvcc
       set(CMAKE_CUDA_STANDARD_REQUIRED ON)
       set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
       set(LOADERSCOPE_CUDA ${CUDAToolkit_VERSION_MAJOR}.${CUDAToolkit_VERSION_MINOR})

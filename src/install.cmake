@@ -32,7 +32,7 @@ if(LOADERSCOPE_PORTABLE)
 endif()
 include(src/manual/man_pages.cmake)
 
-# What shells ask for words: the program writes it, where it can run.
+# Completion scripts of shells: the program writes them if it can run here.
 if(NOT LOADERSCOPE_SANITIZE AND (NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR))
   set(scripts)
   foreach(place "bash bash-completion/completions loaderscope" "zsh zsh/vendor-completions _loaderscope"
@@ -50,7 +50,7 @@ if(NOT LOADERSCOPE_SANITIZE AND (NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILIN
   add_custom_target(loaderscope_completion ALL DEPENDS ${scripts})
 endif()
 
-# What is carried to a machine with a GPU to prove what cannot be proved without one.
+# Programs that are carried to a machine with a GPU, for proofs that need one.
 set(gpu_check DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT gpu-check EXCLUDE_FROM_ALL)
 install(PROGRAMS scripts/gpu-check ${gpu_check})
 install(DIRECTORY scripts/gpu_check ${gpu_check} FILES_MATCHING PATTERN *.py)

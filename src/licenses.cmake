@@ -1,8 +1,8 @@
-# The terms of what the portable program has of others, linked in or carried beside it: share/doc/loaderscope/licenses has a
-# file for each Debian package, common/ what those refer to, and NVIDIA's own.
+# Licence terms of other people's code in the portable package. share/doc/loaderscope/licenses has a file for each Debian
+# package, the terms of NVIDIA, and in common/ the files that these refer to.
 set(licenses ${CMAKE_INSTALL_DOCDIR}/licenses)
 
-# loaderscope_install_terms(WHERE PACKAGE...): WHERE is what install() takes behind a place.
+# loaderscope_install_terms(WHERE PACKAGE...): WHERE has the arguments of install() after the destination.
 function(loaderscope_install_terms component)
   foreach(package ${ARGN})
     set(terms /usr/share/doc/${package}/copyright)
@@ -25,7 +25,7 @@ function(loaderscope_install_terms component)
 endfunction()
 
 get_property(packages GLOBAL PROPERTY LOADERSCOPE_TAKES)
-list(REMOVE_ITEM packages libc6-dev)  # of the machine that it runs on
+list(REMOVE_ITEM packages libc6-dev)  # the machine that runs the program has it
 loaderscope_install_terms("" ${packages} libstdc++6 libgcc-s1)
 if(TARGET loaderscope_gpu_tests)
   loaderscope_install_terms("COMPONENT;gpu-check;EXCLUDE_FROM_ALL" libgtest-dev)

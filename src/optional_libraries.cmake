@@ -150,7 +150,7 @@ loaderscope_optional(HDF5 HDF5 DEBIAN libhdf5-dev IF ${not_portable}
   HEADERS hdf5.h LIBRARIES hdf5_serial PATH_SUFFIXES hdf5/serial FLOOR source
   SOURCES source/hdf5[a-z_]* dataset/write_hdf5)
 loaderscope_optional(FLATBUFFERS FlatBuffers DEBIAN libflatbuffers-dev HEADERS flatbuffers/flatbuffers.h FLOOR source
-  SOURCES source/arrow[a-z_]*)  # its headers describe Arrow's files
+  SOURCES source/arrow[a-z_]*)  # FlatBuffers headers describe Arrow's files
 loaderscope_optional(CURL "libcurl, OpenSSL or expat" DEBIAN libcurl4-openssl-dev libssl-dev libexpat1-dev
   IF ${not_portable} HEADERS curl/curl.h openssl/hmac.h expat.h LIBRARIES curl crypto expat FLOOR source
   SOURCES source/remote/[a-z0-9_]+ s3_test answers_fuzz INSTEAD source/no_remote)
@@ -176,10 +176,10 @@ if(LOADERSCOPE_PORTABLE AND TARGET loaderscope::WEBP)
   endif()
 endif()
 if(TARGET loaderscope::CUPTI)
-  target_include_directories(loaderscope::CUPTI INTERFACE ${CUDAToolkit_INCLUDE_DIRS})  # which it includes
+  target_include_directories(loaderscope::CUPTI INTERFACE ${CUDAToolkit_INCLUDE_DIRS})  # CUPTI includes them
 endif()
 
-set(LOADERSCOPE_GENERATED ${PROJECT_BINARY_DIR}/src/generated)  # for #include
+set(LOADERSCOPE_GENERATED ${PROJECT_BINARY_DIR}/src/generated)  # include folder
 file(CONFIGURE OUTPUT ${LOADERSCOPE_GENERATED}/built_with.h @ONLY CONTENT [[
 // Made by src/optional_libraries.cmake of its rows.
 #pragma once

@@ -1,4 +1,4 @@
-# Which tests of the real program are left out where. `scripts/test` leaves out `torch`, `browser` and `packages`: they need
+# Labels of the tests of the real program, by which a call leaves tests out. `scripts/test` leaves out `torch`, `browser` and `packages`: they need
 # more than it installs. The sanitizers leave out `torch` and `unsanitized`, which a sanitizer would change; the thread
 # sanitizer also `unthreaded`, which has no threads to look at.
 

@@ -138,7 +138,7 @@ struct Finding {
   double regained_s = 0;                   // part of the window that the fix saves, in s
   double waited = 0;                       // share of the window that the GPU waits because of the
                                            // finding
-  FixedBy mended_by = FixedBy::reader;
+  FixedBy fixed_by = FixedBy::reader;
   double may_be_off = 0;    // largest error of the predicted rate in both directions; 0 if unknown
   bool wrong_data = false;  // data is wrong, which is worse than any wait; nothing is predicted
   // Marks a limit that does not slow the run. The rate is the most that the loader can deliver.
@@ -227,7 +227,7 @@ struct Proof {
   bool has_busy = false;      // there is a compute to be busy with
   bool interrupted = false;   // earlier measurements count
   bool gpu_is_limit = false;  // leaving out the whole loader should then gain nothing
-  bool by_turns = false;      // the base and the first case alternate within one run
+  bool alternates = false;    // the base and the first case alternate within one run
   ProofCase base;             // base case of `blamed` and `fix`
   std::vector<ProofCase> cases;
 
@@ -275,11 +275,11 @@ struct Analysis {
 
 // Returns the advised change: the first finding that is worth doing. Null if no finding is, or
 // without a verdict.
-const Finding* fix_of(const Analysis& analysis);
+const Finding* advised_fix(const Analysis& analysis);
 
-double share_of(Nanos part, const Account& account);  // share of the window; 0 if the window is
-                                                      // empty
-Account account_of(const RankRecord& rank);
+double window_share(Nanos part, const Account& account);  // share of the window; 0 if the window is
+                                                          // empty
+Account rank_account(const RankRecord& rank);
 Account mean_account(const std::vector<Account>& ranks);
 Analysis analyse(const RunRecord& record);
 // Returns a note for a run shorter than four windows, because batches that were made before it can

@@ -69,7 +69,7 @@ struct CopyJob {
   Bytes reused_bytes = 0;  // bytes of an earlier step that are computed on, instead of a copy
   Nanos duration = 0;  // declared or simulated time of the copy; on a real device, extra time in
                        // addition to the copy of `bytes`
-  bool by_caller = false;  // pageable memory: the calling thread copies
+  bool caller_copies = false;  // pageable memory: the calling thread copies
 };
 
 // Notes and metrics of a device after the run.

@@ -43,7 +43,7 @@ struct CaseRun {
   double other_cpu_s = 0;       // CPU time of other programs during the run; 0 if unknown
   Bytes resident = 0;           // memory at the end of the window
   Bytes slots = 0, pinned = 0, shared = 0;
-  Bytes of_worker = 0;                   // memory of one worker process; 0: not known
+  Bytes worker_bytes = 0;                // memory of one worker process; 0: not known
   std::optional<CaseReadStats> reading;  // only for stored data
   Nanos first_batch = 0;
   Nanos took = 0;        // time of the run including start and warm-up; virtual time if the run
@@ -72,7 +72,7 @@ struct DataFacts {
 struct Repacking {
   std::int64_t samples = 0;  // packed
   Nanos took = 0;
-  Nanos of_all = 0;  // estimated time for all samples
+  Nanos all_samples = 0;  // estimated time for all samples
 };
 
 struct Experiment {

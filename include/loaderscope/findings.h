@@ -31,7 +31,7 @@ struct FindingRow {
   // Share of the window that is spent waiting because of the finding. Null if the finding is not
   // about waiting.
   double (*waited)(const FindingInput& facts) = nullptr;
-  FixedBy mended_by = FixedBy::reader;
+  FixedBy fixed_by = FixedBy::reader;
   // Marks a fix with a cost. Only a model can decide whether it pays.
   bool is_trade = false;
   bool is_of_gpu = false;  // requires a GPU

@@ -36,7 +36,7 @@ struct AnyResult {
   std::string tool_version;
   std::function<void(ResultVisitor& form)> describe;  // shows every member
   std::function<void(TextReport& reading, const ReportStyle& style)>
-      tell;                                    // the answer, for people
+      write_text;                              // the answer, for people
   std::function<std::string()> draw;           // pictures, as HTML for a page
   std::function<void(Answer& answer)> answer;  // the default answer
   // Set for a run, else null.

@@ -162,7 +162,7 @@ struct RunConfig {
   MeasureConfig measure;
   AnswerConfig answer;
 
-  const Cost* cost_of(Stage stage) const;  // null when not declared
+  const Cost* declared_cost(Stage stage) const;  // null when not declared
   bool has_data() const { return !data.paths.value.empty() || !data.index.value.empty(); }
   std::int64_t delivered_sample_bytes() const;
   Nanos mean_compute_time() const;  // time of a whole batch

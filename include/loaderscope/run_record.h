@@ -141,8 +141,8 @@ struct RankRecord {
 // Samples that could not be used; each counts once per epoch.
 struct SkippedSamples {
   std::int64_t samples = 0;
-  std::map<std::string, std::int64_t> by_kind;  // "truncated" -> 3
-  std::vector<std::string> first;               // the first ten: "PATH: what is wrong with it"
+  std::map<std::string, std::int64_t> kind_counts;  // "truncated" -> 3
+  std::vector<std::string> first;                   // the first ten: "PATH: what is wrong with it"
 };
 
 struct MachineFacts {

@@ -28,16 +28,16 @@ inline constexpr std::uint32_t kNoTrait = 0,
     kCores = 1 << 14,                                // cores, that only the model can change
     kNativeLoader = 1 << 5,                          // the native loader, and not a loader of the
                                                      // user
-    kOfPipelines = 1 << 6,    // a pipeline of loaderscope; other loaders read their own settings
-    kOfDataLoader = 1 << 7,   // an argument of PyTorch's DataLoader
-    kNativeTrainer = 1 << 8,  // a trainer of ours: a program trains itself
-    kOwnRanks = 1 << 9,       // not available with a loader of the user
-    kNeedsWorkers = 1 << 10,  // no effect without workers
-    kPriced = 1 << 11,        // costs memory or processes
-    kPredictable = 1 << 12,   // the model can predict other values from one run
-    kNotModelled = 1 << 13,   // no effect in the model
-    kWithinBatch = 1 << 15,   // samples of a batch, and the workers that make them
-    kSaved = 1 << 16;         // a file for the answer, in the form that has the field's name
+    kPipelineOnly = 1 << 6,  // a pipeline of loaderscope; other loaders read their own settings
+    kDataLoaderArgument = 1 << 7,  // an argument of PyTorch's DataLoader
+    kNativeTrainer = 1 << 8,       // a trainer of ours: a program trains itself
+    kOwnRanks = 1 << 9,            // not available with a loader of the user
+    kNeedsWorkers = 1 << 10,       // no effect without workers
+    kPriced = 1 << 11,             // costs memory or processes
+    kPredictable = 1 << 12,        // the model can predict other values from one run
+    kNotModelled = 1 << 13,        // no effect in the model
+    kWithinBatch = 1 << 15,        // samples of a batch, and the workers that make them
+    kSaved = 1 << 16;              // a file for the answer, in the form that has the field's name
 }
 
 // One field: its names, its sentence, and how its text is read and written. The text is the same in
@@ -125,6 +125,6 @@ RunConfig with_changes(const RunConfig& base, const Changes& changes);
 
 // Does the same for a run whose settings are in force. Holds values that were not given and would
 // follow from a change, such as the workers from the cores. Only the named settings change.
-RunConfig counterfactual(const RunConfig& in_force, const Changes& changes);
+RunConfig counterfactual(const RunConfig& current, const Changes& changes);
 
 }  // namespace loaderscope

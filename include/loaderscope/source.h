@@ -66,7 +66,7 @@ class Objects {
   virtual ~Objects() = default;
   virtual std::int64_t objects() const = 0;
   // Writes the path of the object, unchanged and not fit to print. Reuses the memory of `path`.
-  virtual void path_of(std::int64_t object, std::string& path) const = 0;
+  virtual void get_path(std::int64_t object, std::string& path) const = 0;
   virtual std::vector<std::string> roots() const = 0;  // paths below which all objects lie
   // Returns a stamp that changes if the object changed since the source was opened. 0 if unknown.
   virtual std::uint64_t version_stamp(std::int64_t object) const {
@@ -138,7 +138,7 @@ class Source {
   // Returns the shape and type of an array sample for messages: "(3, 224, 224) of <f4".
   virtual std::string layout() const { return {}; }
   virtual const Extents* extents() const { return nullptr; }
-  virtual const Objects* stored_in() const { return extents(); }
+  virtual const Objects* stored_objects() const { return extents(); }
   virtual std::optional<FileAccess> access() const { return std::nullopt; }  // method in force
   virtual Bytes bytes_read_ahead() const { return 0; }  // largest amount of one reader
   // Returns one sentence per note for people, including what the readers have met so far.

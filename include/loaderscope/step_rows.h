@@ -35,7 +35,7 @@ class Histogram {
 
  private:
   using Cell = std::pair<std::int64_t, Nanos>;  // count, sum
-  Cell& cell_of(std::int64_t bucket);
+  Cell& bucket_cell(std::int64_t bucket);
 
   // The buckets from `first_` on, which is the lowest that was ever used. A job has a histogram for
   // each stage of each rank, and no stage takes nanoseconds, so the lowest buckets are left out.

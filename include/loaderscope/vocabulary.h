@@ -132,14 +132,14 @@ std::optional<Enum> value_of(std::string_view name) {
 }
 
 template <class Enum>
-std::vector<std::string_view> names_of() {
+std::vector<std::string_view> enum_names() {
   std::vector<std::string_view> names;
   for (const Word<Enum>& word : Words<Enum>::table()) names.push_back(word.name);
   return names;
 }
 
 // The cause that a span of a worker's time is booked to when a step waited for it.
-Cause cause_of(Stage stage);
+Cause stage_cause(Stage stage);
 
 // Stages that make a batch, in a worker, or in the trainer if there are no workers. Their causes
 // are those of makes_batches().

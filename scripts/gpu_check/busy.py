@@ -27,7 +27,7 @@ ONE_KERNEL = ("one kernel", "steps of 1 ms")  # pipelines whose step ends with i
 def busy(part):
     library(part)
     for name, words in CASES.items():
-        part.attempt(name, busy_of, name, words)
+        part.attempt(name, check_case, name, words)
 
 
 def library(part):
@@ -37,11 +37,11 @@ def library(part):
     return str(path.resolve())
 
 
-def busy_of(part, name, words):
+def check_case(part, name, words):
     file = part.visit.scratch / f"cupti.{name.replace(' ', '-')}.jsonl"
     result = part.run_json(part.program("run", *words, "--device", "cuda", "--json", "-"), 20,
                            environment={"CUDA_INJECTION64_PATH": library(part), "LOADERSCOPE_CUPTI_FILE": str(file)})
-    kernels, lost = kernels_in(file)
+    kernels, lost = read_kernels(file)
     gap = queued_gap(kernels)
     file.unlink()
     rank = result["ranks"][0]
@@ -60,7 +60,7 @@ def busy_of(part, name, words):
         check_products(part, result)
 
 
-def kernels_in(path):
+def read_kernels(path):
     """Intervals on the host's clock in ns, and how many records were lost."""
     if not path.exists():
         raise Failure("CUPTI was not loaded into the run: the driver did not heed CUDA_INJECTION64_PATH.")

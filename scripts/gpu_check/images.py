@@ -51,14 +51,14 @@ def run_images(part, name, row, executor, copy, transfer):
     problems = wrong_with(result)
     if probed and rate < COPY_LEAST * probed:
         problems.append(f"copies have {rate / probed:.2f} of the probe's rate, {COPY_LEAST} is the least")
-    told = f"{result['throughput']['samples_per_s']['mean']:.0f} samples/s, copies {rate / 1e9:.1f} GB/s"
+    summary = f"{result['throughput']['samples_per_s']['mean']:.0f} samples/s, copies {rate / 1e9:.1f} GB/s"
     figures = {"samples_per_s": result["throughput"]["samples_per_s"]["mean"], "busy": result["device"]["busy"],
                "copy_bytes_per_s": rate, "probed_bytes_per_s": probed, "batch_bytes": batch,
                "stall_s": result["account"]["stall_s"], "notes": result["notes"]}
     if not problems and probed is None:
-        part.say(NOT_REACHED, name, f"{told}; the probe has no rate to compare them with.", **figures)
+        part.say(NOT_REACHED, name, f"{summary}; the probe has no rate to compare them with.", **figures)
     else:
-        part.check(name, not problems, f"{told}{': ' + '; '.join(problems) if problems else ''}.", **figures)
+        part.check(name, not problems, f"{summary}{': ' + '; '.join(problems) if problems else ''}.", **figures)
 
 
 def wrong_with(result):

@@ -47,7 +47,7 @@ def no_fallback(part, rows):
                or "memory of every mode is what it says.")
 
 
-def beside_workers(part):
+def loaded(part):
     workers = part.program("run", "--data", part.fact("data", "there are no images to load."), "--device", "null",
                            "--duration", "600s", "--json", "/dev/null")
     with programs.output_files() as files, programs.started(workers, files) as process:

@@ -7,7 +7,7 @@ LINES = (
     Line("tests", 110, "the tests that need a GPU, a process each, and the tick of its clock", tests.gpu_tests),
     Line("data", 30, "images to load", images.make_data),
     Line("link", 60, "pinned copies are as fast as a bare loop of them, and nothing falls back", link.alone),
-    Line("loaded link", 60, "the same while workers decode", link.beside_workers),
+    Line("loaded link", 60, "the same while workers decode", link.loaded),
     Line("busy", 60, "busy is what CUPTI sees, and the clocks agree", busy.busy),
     Line("model", 50, "pipelines are as the model says", model.known_answers),
     Line("images", 130, "every memory mode, executor, copy mode and type delivers images", images.images),

@@ -63,14 +63,14 @@ class Log:
         self.write(f"\n$ {shlex.join(map(str, words))}\n{end}\n")
         for name, file in files.items():
             most = min(most, (LOG_MOST - self.size) // SHARE)
-            self.write(f"--- {name}\n".encode() + ends_of(file, most) + b"\n")
+            self.write(f"--- {name}\n".encode() + read_ends(file, most) + b"\n")
 
 
 def short_name(words):
     return pathlib.Path(words[0]).name
 
 
-def ends_of(file, most):
+def read_ends(file, most):
     """Returns the contents of a file, or the first and last bytes of a long one."""
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
@@ -81,7 +81,7 @@ def ends_of(file, most):
     return first + f"\n... {size - most} bytes are left out ...\n".encode() + file.read()
 
 
-def text_of(file):
+def read_text(file):
     file.seek(0)
     return file.read(READ_MOST).decode(errors="replace")
 
@@ -127,7 +127,7 @@ def run(words, limit_s, log=None, expected=(0,), environment=None, interrupt_aft
         finally:
             if log is not None:
                 log.program(words, files, end, most)
-        ended = Ended(short_name(words), code, text_of(files["output"]), text_of(files["errors"]),
+        ended = Ended(short_name(words), code, read_text(files["output"]), read_text(files["errors"]),
                       time.monotonic() - began)
     if code not in expected:
         raise Failure(f"{short_name(words)} ended with exit code {code}: {last_words(ended)}")
@@ -145,7 +145,7 @@ def wait(process, words, limit_s, interrupt_after_s):
         return process.wait(limit_s)
     except subprocess.TimeoutExpired:
         raise Hung(f"{short_name(words)} {shlex.join(map(str, words[1:]))}: took too long "
-                   f"({limit_s:.0f} s); it stood in {where_it_stands(process.pid)}.") from None
+                   f"({limit_s:.0f} s); it stood in {waiting_calls(process.pid)}.") from None
 
 
 def last_words(ended):
@@ -154,7 +154,7 @@ def last_words(ended):
     return (errors or lines or ["no message"])[-1]
 
 
-def where_it_stands(group):
+def waiting_calls(group):
     """Counts the system calls in which the threads of a process group wait."""
     calls = {}
     for task in pathlib.Path("/proc").glob("[0-9]*/task/[0-9]*"):

@@ -30,9 +30,9 @@ class Report:
         """Writes the report in one move, so that an earlier one is never lost."""
         numbers = {state.replace(" ", "_"): sum(line["state"] == state for line in lines) for state in STATES}
         text = json.dumps({**self.head, **numbers, "lines": lines}, indent=1)
-        beside = self.path.with_name(self.path.name + ".part")
-        beside.write_text(text + "\n")
-        beside.replace(self.path)
+        partial = self.path.with_name(self.path.name + ".part")
+        partial.write_text(text + "\n")
+        partial.replace(self.path)
 
 
 def table(lines):

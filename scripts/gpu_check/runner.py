@@ -87,9 +87,9 @@ class Part:
     def result(self):
         states = [check["state"] for check in self.checks]
         state = next((state for state in (FAILED, NOT_REACHED) if state in states), PROVED)
-        told = [f"{check['name']}: {check['message']}" for check in self.checks if check["state"] == state]
+        reasons = [f"{check['name']}: {check['message']}" for check in self.checks if check["state"] == state]
         return {"name": self.line.name, "asks": self.line.asks, "state": state,
-                "reason": told[0] if state != PROVED else "", "limit_s": self.line.limit_s,
+                "reason": reasons[0] if state != PROVED else "", "limit_s": self.line.limit_s,
                 "took_s": round(time.monotonic() - self.began, 3), "checks": self.checks}
 
 

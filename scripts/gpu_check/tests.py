@@ -32,17 +32,17 @@ def list_tests(out):
 def gpu_test(part, program, name, environment):
     ended = part.run([program, f"--gtest_filter={name}"], EACH_S, expected=(0, 1), environment=environment)
     if "[  SKIPPED ]" in ended.out:
-        raise NotReached(f"skipped: {reason_in(ended.out)}")
+        raise NotReached(f"skipped: {output_text(ended.out)}")
     if ended.code != 0:
-        raise Failure(reason_in(ended.out) or f"exit code 1: {ended.err.strip()[-200:]}")
+        raise Failure(output_text(ended.out) or f"exit code 1: {ended.err.strip()[-200:]}")
     if "[  PASSED  ] 1 test" not in ended.out:
         raise Failure("it did not run.")
     figures = {key: float(value) for key, value in re.findall(r"^figure (\w+)=(\S+)$", ended.out, re.M)}
-    told = ", ".join(f"{key} = {value:g}" for key, value in figures.items())
-    part.check(name, True, f"passed in {ended.took_s:.1f} s{': ' + told if told else ''}.", **figures)
+    text = ", ".join(f"{key} = {value:g}" for key, value in figures.items())
+    part.check(name, True, f"passed in {ended.took_s:.1f} s{': ' + text if text else ''}.", **figures)
 
 
-def reason_in(out):
+def output_text(out):
     """Returns the output between the test's own lines."""
     inside = out.partition("[ RUN      ]")[2].splitlines()[1:]
     said = [line.strip() for line in inside if line.strip() and not line.startswith("[")]

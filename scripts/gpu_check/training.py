@@ -21,7 +21,7 @@ def training(part):
     data(part)
     part.attempt("cost", cost)
     watched = part.attempt("plain", watched_run, "plain")
-    part.attempt("busy", busy_beside_cupti, watched)
+    part.attempt("busy", compare_busy_with_cupti, watched)
 
 
 def tools(part):
@@ -61,15 +61,15 @@ def watched_run(part, name, *words):
     figures, result = said(ended.err), part.parsed(ended)
     account = result["account"]
     open_s = result["window"]["wall_s"] - account["compute_s"] - sum(account["stall_s"].values())
-    by_gpu = result["config"]["device"] == "cuda"
+    is_on_gpu = result["config"]["device"] == "cuda"
     problems = [] if abs(open_s) < 1e-6 else [f"the account is {open_s:.9f} s short of its window"]
     if "--profiler" in words and figures["profiler_events"] == 0:
         problems.append("the script's profiler recorded nothing")
-    if not by_gpu and "--profiler" not in words:
+    if not is_on_gpu and "--profiler" not in words:
         problems.append("the GPU's own times are not in every step")
     part.check(name, not problems, f"{figures['step_ms']:.2f} ms a step, busy {100 * result['device']['busy']:.1f} %"
                f"{': ' + '; '.join(problems) if problems else ''}.", **figures, busy=result["device"]["busy"],
-               by_gpu=by_gpu, notes=result["notes"])
+               by_gpu=is_on_gpu, notes=result["notes"])
     return figures, result
 
 
@@ -91,14 +91,14 @@ def cost(part):
                f"%; two runs without us are {100 * spread:.2f} % apart).", more=more, spread=spread)
 
 
-def busy_beside_cupti(part, watched):
+def compare_busy_with_cupti(part, watched):
     if watched is None:
         raise NotReached("a run that it compares failed.")
     file = part.visit.scratch / "cupti.training.jsonl"
     ended = part.run(script(part), EACH_S, environment={"CUDA_INJECTION64_PATH": busy.library(part),
                                                         "LOADERSCOPE_CUPTI_FILE": str(file)})
     figures = said(ended.out)
-    kernels, lost = busy.kernels_in(file)
+    kernels, lost = busy.read_kernels(file)
     begin, end = figures["begin_ns"], figures["end_ns"]
     seen, ours = busy.union(kernels, begin, end) / (end - begin), watched[1]["device"]["busy"]
     seen_ms, ours_ms = seen * figures["step_ms"], ours * watched[0]["step_ms"]

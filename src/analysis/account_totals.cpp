@@ -30,7 +30,7 @@ struct Mean {
 };
 
 template <class Value>
-Mean mean_of(const std::vector<Account>& ranks, const Value& value) {
+Mean rank_mean(const std::vector<Account>& ranks, const Value& value) {
   const auto n = static_cast<Nanos>(ranks.size());
   Mean mean;
   for (const Account& rank : ranks) {
@@ -45,7 +45,7 @@ Mean mean_of(const std::vector<Account>& ranks, const Value& value) {
 // The means of parts of a whole, rounded so that they add up to `whole`: those with the largest
 // remainder are rounded up, of equal ones the first.
 template <std::size_t N>
-std::array<Nanos, N> parts_of(const std::array<Mean, N>& means, Nanos whole) {
+std::array<Nanos, N> split_parts(const std::array<Mean, N>& means, Nanos whole) {
   std::array<std::size_t, N> order{};
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
@@ -62,11 +62,11 @@ std::array<Nanos, N> parts_of(const std::array<Mean, N>& means, Nanos whole) {
 
 }  // namespace
 
-double share_of(Nanos part, const Account& account) {
+double window_share(Nanos part, const Account& account) {
   return account.window > 0 ? static_cast<double>(part) / static_cast<double>(account.window) : 0;
 }
 
-Account account_of(const RankRecord& rank) {
+Account rank_account(const RankRecord& rank) {
   Account account;
   if (rank.steps() <= 0) return account;
   account.window = rank.window();
@@ -86,34 +86,34 @@ Account account_of(const RankRecord& rank) {
 Account mean_account(const std::vector<Account>& ranks) {
   if (ranks.empty()) return {};
   Account mean;
-  mean.window = mean_of(ranks, [](const Account& a) { return a.window; }).floor;
+  mean.window = rank_mean(ranks, [](const Account& a) { return a.window; }).floor;
 
   std::array<Mean, kCauses + 1> parts;
   for (std::size_t c = 0; c < kCauses; ++c) {
-    parts.at(c) = mean_of(ranks, [c](const Account& a) { return a.stall.at(c); });
+    parts.at(c) = rank_mean(ranks, [c](const Account& a) { return a.stall.at(c); });
   }
-  parts.back() = mean_of(ranks, [](const Account& a) { return a.compute; });
-  const auto rounded = parts_of(parts, mean.window);
+  parts.back() = rank_mean(ranks, [](const Account& a) { return a.compute; });
+  const auto rounded = split_parts(parts, mean.window);
   std::copy_n(rounded.begin(), kCauses, mean.stall.begin());
   mean.compute = rounded.back();
 
-  const auto floor_of = [&](auto member) {
-    return mean_of(ranks, [member](const Account& a) { return a.*member; }).floor;
+  const auto floor_mean = [&](auto member) {
+    return rank_mean(ranks, [member](const Account& a) { return a.*member; }).floor;
   };
-  mean.not_asking = std::min(floor_of(&Account::not_asking), mean.stall[Cause::launch]);
+  mean.not_asking = std::min(floor_mean(&Account::not_asking), mean.stall[Cause::launch]);
   mean.launching = mean.stall[Cause::launch] - mean.not_asking;
-  mean.waiting_for_ranks = floor_of(&Account::waiting_for_ranks);
-  mean.order = floor_of(&Account::order);
-  mean.clamped = floor_of(&Account::clamped);
+  mean.waiting_for_ranks = floor_mean(&Account::waiting_for_ranks);
+  mean.order = floor_mean(&Account::order);
+  mean.clamped = floor_mean(&Account::clamped);
 
   std::array<Mean, kWhys> whys;
   for (std::size_t w = 0; w < kWhys; ++w) {
-    whys.at(w) = mean_of(ranks, [w](const Account& a) { return a.why.at(w); });
+    whys.at(w) = rank_mean(ranks, [w](const Account& a) { return a.why.at(w); });
   }
-  const Nanos explained = mean_of(ranks, [](const Account& a) {
+  const Nanos explained = rank_mean(ranks, [](const Account& a) {
                             return std::accumulate(a.why.begin(), a.why.end(), Nanos{0});
                           }).floor;
-  const auto split = parts_of(whys, explained);
+  const auto split = split_parts(whys, explained);
   std::copy(split.begin(), split.end(), mean.why.begin());
   return mean;
 }

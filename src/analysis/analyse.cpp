@@ -21,7 +21,7 @@ namespace loaderscope {
 namespace {
 
 // Returns the number of workers. A block has two steps for each.
-std::int64_t workers_of(const RunConfig& config) { return block_steps(config) / 2; }
+std::int64_t block_workers(const RunConfig& config) { return block_steps(config) / 2; }
 
 std::int64_t longest_window(const RunRecord& record) {
   std::int64_t steps = 0;
@@ -54,7 +54,7 @@ struct Walk {
 
   explicit Walk(const RunRecord& record)
       : series(longest_window(record)),
-        workers_(workers_of(record.config)),
+        workers_(block_workers(record.config)),
         ranks_(std::ssize(record.ranks)) {
     for (const RankRecord& rank : record.ranks) add(rank);
   }
@@ -70,7 +70,7 @@ struct Walk {
       if (!first) first = row;
       begins.add(row, index >= 0);
       if (index >= 0) {
-        add_measured(place_of(index, rank.steps()), row);
+        add_measured(series_place(index, rank.steps()), row);
         steadiness.add(index, static_cast<double>(row.compute_end - row.idle_begin));
         const Nanos time = row.compute() + row.stall[Cause::launch];
         const double share = ratio(seconds(time), seconds(rank.window()));
@@ -88,12 +88,12 @@ struct Walk {
   }
 
   // Maps the steps of ranks with unequal numbers of steps, so that steps of one time share a place.
-  std::int64_t place_of(std::int64_t index, std::int64_t steps) const {
+  std::int64_t series_place(std::int64_t index, std::int64_t steps) const {
     return index * series.steps() / steps;
   }
 
   void add_measured(std::int64_t place, const StepRow& row) {
-    series.add(place, sums_of(row));
+    series.add(place, step_sums(row));
     step_time.add(row.compute_end - row.idle_begin);
     if (epochs.size() < 2) epochs.insert(row.epoch);
   }
@@ -103,7 +103,7 @@ struct Walk {
 
 // Returns the single long step of the run, if there is one. Several steps of that length belong to
 // the run.
-std::optional<LongStep> long_step_of(const Walk& walk, std::int64_t steps) {
+std::optional<LongStep> single_long_step(const Walk& walk, std::int64_t steps) {
   if (!walk.longest || walk.long_ones != 1 || steps < kMinSteps) return std::nullopt;
   const Nanos median = walk.step_time.quantile(0.5);
   LongStep found = *walk.longest;
@@ -168,9 +168,9 @@ bool has_gpu(const RunConfig& config) {
          config.answer.gpu_price > 0;
 }
 
-IdleCost waste_of(const RunRecord& record, const Analysis& analysis) {
+IdleCost idle_cost(const RunRecord& record, const Analysis& analysis) {
   IdleCost waste;
-  const auto gpus = static_cast<double>(gpus_of(record));
+  const auto gpus = static_cast<double>(count_gpus(record));
   waste.gpu_hours_per_day = 24 * gpus * (1 - analysis.busy.mean);
   const double price = record.config.answer.gpu_price;
   if (price > 0) waste.price_per_day = waste.gpu_hours_per_day * price;
@@ -231,14 +231,14 @@ Analysis analyse(const RunRecord& record) {
   Analysis analysis;
   analysis.is_of_trace = is_trace_engine(record.engine);
   for (const RankRecord& rank : record.ranks) {
-    analysis.rank_accounts.push_back(account_of(rank));
+    analysis.rank_accounts.push_back(rank_account(rank));
     if (rank.steps() > 0) analysis.samples += rank.samples;
   }
   analysis.account = mean_account(analysis.rank_accounts);
   analysis.steps = shortest_window(record);
 
   Walk walk(record);
-  analysis.long_step = long_step_of(walk, analysis.steps);
+  analysis.long_step = single_long_step(walk, analysis.steps);
   analysis.step_time = std::move(walk.step_time);
   analysis.has_busy = device_kind(record.config.trainer.device.value) != DeviceKind::none &&
                       analysis.account.compute > 0;
@@ -258,9 +258,9 @@ Analysis analyse(const RunRecord& record) {
   if (const double epoch = epoch_seconds(record.config, seen); epoch > 0)
     analysis.epoch_predicted_s = epoch;
   if (analysis.has_busy && has_gpu(record.config) && !shares_gpus(record))
-    analysis.waste = waste_of(record, analysis);
+    analysis.waste = idle_cost(record, analysis);
   analysis.is_within_epoch = record.config.data.samples > 0 && walk.epochs.size() < 2;
-  analysis.removals = removals_of(record, analysis.account);
+  analysis.removals = removal_gains(record, analysis.account);
   analysis.verdict = judge(record, analysis, account_lead(bootstrap));
   note_limits(analysis, record);
   return analysis;

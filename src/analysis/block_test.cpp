@@ -23,7 +23,7 @@ std::vector<Centred> centred(std::span<const BlockValue> values, std::int64_t& b
   std::map<std::int64_t, std::pair<Centred, double>> sums;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const BlockValue& one = values[i];
-    all.push_back({one.value, one.of_second ? 1.0 : 0.0, static_cast<double>(i)});
+    all.push_back({one.value, one.is_second ? 1.0 : 0.0, static_cast<double>(i)});
     auto& [sum, count] = sums[one.block];
     sum.value += all.back().value;
     sum.arm += all.back().arm;
@@ -131,16 +131,15 @@ Estimate mean_with_interval(std::span<const double> values, double level) {
 }
 
 std::vector<double> holm_adjusted(const std::vector<double>& p) {
-  std::vector<std::size_t> by_size(p.size());
-  std::iota(by_size.begin(), by_size.end(), std::size_t{0});
-  std::sort(by_size.begin(), by_size.end(),
-            [&](std::size_t a, std::size_t b) { return p[a] < p[b]; });
+  std::vector<std::size_t> order(p.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return p[a] < p[b]; });
   std::vector<double> adjusted(p.size());
   double largest = 0;
-  for (std::size_t i = 0; i < by_size.size(); ++i) {
+  for (std::size_t i = 0; i < order.size(); ++i) {
     const auto tests_left = static_cast<double>(p.size() - i);
-    largest = std::max(largest, std::min(1.0, tests_left * p[by_size[i]]));
-    adjusted[by_size[i]] = largest;
+    largest = std::max(largest, std::min(1.0, tests_left * p[order[i]]));
+    adjusted[order[i]] = largest;
   }
   return adjusted;
 }

@@ -12,7 +12,7 @@ namespace loaderscope {
 
 struct BlockValue {
   std::int64_t block = 0;
-  bool of_second = false;  // side
+  bool is_second = false;  // side
   double value = 0;
 };
 

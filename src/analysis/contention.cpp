@@ -41,7 +41,7 @@ bool others_matter(const RunRecord& record) {
   return contention_of_others(record).value_or(0) >= kMuchOfOthers;
 }
 
-std::string words_of_others(const RunRecord& record) {
+std::string describe_others(const RunRecord& record) {
   if (!others_matter(record)) return "";
   const std::vector<std::string> names = first_texts(record, metric::host_other_cpu_s, 2);
   const std::string named = names.empty() ? "" : fmt::format(" ({})", fmt::join(names, ", "));

@@ -23,7 +23,7 @@ std::optional<double> contention_of_others(const RunRecord& record);
 bool others_matter(const RunRecord& record);
 
 // Returns "64.1 % of it because of other programs (make, ninja)"; "" if they do not matter.
-std::string words_of_others(const RunRecord& record);
+std::string describe_others(const RunRecord& record);
 
 Nanos cpu_of_stages(const RunRecord& record);  // all ranks
 

@@ -54,7 +54,7 @@ double Dependence::unseen_by_blocks(std::int64_t length) const {
   return std::sqrt((1 + correlation) / (1 - correlation) / seen);
 }
 
-Dependence dependence_of(std::span<const double> values) {
+Dependence measure_dependence(std::span<const double> values) {
   Dependence found;
   const std::int64_t count = std::ssize(values);
   if (count < kMinCount) return found;

@@ -23,6 +23,6 @@ struct Dependence {
 };
 
 // Measures the dependence. `values` are relative to a mean, such as the mean time of a step.
-Dependence dependence_of(std::span<const double> values);
+Dependence measure_dependence(std::span<const double> values);
 
 }  // namespace loaderscope

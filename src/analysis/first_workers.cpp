@@ -29,7 +29,7 @@ constexpr std::array<Assumed, kStagesOfFirstWorkers.size()> kAssumed = {
 // A worker collates into new pages of shared memory. Of a megabyte.
 constexpr Amounts kNewPages = {0.3, 0.6, 1.0};
 
-double ms_of(const Assumed& one, const SentBatch& batch, Amount amount) {
+double duration_ms(const Assumed& one, const SentBatch& batch, Amount amount) {
   return at(one.each, amount) + batch.tensors * (at(one.of_tensor, amount) +
                                                  batch.busy * at(one.of_tensor_if_busy, amount));
 }
@@ -54,7 +54,7 @@ SentBatch sent_batch(const RunRecord& record) {
 double brought_by_first_workers(Stage stage, const SentBatch& batch, Amount amount) {
   if (stage == Stage::collate) return batch.bytes * 1e-6 * at(kNewPages, amount) * kMillisecond;
   for (const Assumed& one : kAssumed)
-    if (one.stage == stage) return ms_of(one, batch, amount) * kMillisecond;
+    if (one.stage == stage) return duration_ms(one, batch, amount) * kMillisecond;
   return 0;
 }
 
@@ -64,7 +64,7 @@ std::string first_workers_note(const SentBatch& batch) {
       const double pages = one.stage == Stage::transport
                                ? brought_by_first_workers(Stage::collate, batch, amount)
                                : 0;
-      return ms_of(one, batch, amount) + pages / kMillisecond;
+      return duration_ms(one, batch, amount) + pages / kMillisecond;
     };
     return fmt::format("{:.2g} to {:.2g} ms", ms(Amount::least), ms(Amount::most));
   };

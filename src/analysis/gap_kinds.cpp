@@ -61,7 +61,7 @@ std::span<const GapRow> gap_table() {
   return table;
 }
 
-const GapFactRow& row_of(GapFact fact) {
+const GapFactRow& gap_row(GapFact fact) {
   static const GapFactRow table[kGapFacts] = {
       {"s", "in which the GPU did nothing for it, mean over ranks"},
       {"gaps", "gaps of which it took at least 1 % of a step"},
@@ -74,9 +74,9 @@ const GapFactRow& row_of(GapFact fact) {
 }
 
 std::string metric_name(GapKind kind, GapFact fact) {
-  std::string name(row_of(kind).row.name);
+  std::string name(gap_row(kind).row.name);
   std::replace(name.begin(), name.end(), '-', '_');
-  return fmt::format("gap.{}_{}", name, row_of(fact).name);
+  return fmt::format("gap.{}_{}", name, gap_row(fact).name);
 }
 
 }  // namespace loaderscope::traces

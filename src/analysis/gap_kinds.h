@@ -36,7 +36,7 @@ struct GapRow {
 };
 
 std::span<const GapRow> gap_table();  // ordered by GapKind
-inline const GapRow& row_of(GapKind kind) { return gap_table()[static_cast<std::size_t>(kind)]; }
+inline const GapRow& gap_row(GapKind kind) { return gap_table()[static_cast<std::size_t>(kind)]; }
 
 // Metrics of a kind in a record: "gap.loader_wait_s".
 enum class GapFact : std::uint8_t { seconds, gaps, steps, longest, at, step };
@@ -44,7 +44,7 @@ struct GapFactRow {
   std::string_view name, help;
 };
 inline constexpr std::size_t kGapFacts = 6;
-const GapFactRow& row_of(GapFact fact);
+const GapFactRow& gap_row(GapFact fact);
 std::string metric_name(GapKind kind, GapFact fact);
 
 }  // namespace loaderscope::traces

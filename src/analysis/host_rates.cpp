@@ -22,7 +22,7 @@ constexpr double kGap = 0.25;         // share of the longest wait; below it bot
 constexpr double kLess = 0.6;         // same as kMuchLess, by the mean of its ranks
 constexpr double kUnlike = 1.25;      // times what the others take
 
-std::string number_of(std::size_t host) { return fmt::format("host {}", host); }
+std::string host_number(std::size_t host) { return fmt::format("host {}", host); }
 
 // Containers of one image may all have one name.
 void name_hosts(const RunRecord& record, std::vector<HostRate>& hosts) {
@@ -30,20 +30,20 @@ void name_hosts(const RunRecord& record, std::vector<HostRate>& hosts) {
   for (const HostRecord& host : record.hosts) ++uses[host.machine.host.value_or("")];
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     const std::string name = record.hosts[i].machine.host.value_or("");
-    hosts[i].name = name.empty()     ? number_of(i)
-                    : uses[name] > 1 ? fmt::format("{} ({})", name, number_of(i))
+    hosts[i].name = name.empty()     ? host_number(i)
+                    : uses[name] > 1 ? fmt::format("{} ({})", name, host_number(i))
                                      : name;
   }
 }
 
-double of_sample(Nanos took, std::int64_t samples) {
+double per_sample(Nanos took, std::int64_t samples) {
   return samples > 0 ? static_cast<double>(took) / static_cast<double>(samples) : 0;
 }
 
-Nanos took_of(const StageStats& stage) { return stage.wall - stage.queued; }
+Nanos work_time(const StageStats& stage) { return stage.wall - stage.queued; }
 
-HostRate pace_of(const RunRecord& record, const Analysis& analysis, const HostRecord& host,
-                 std::size_t first) {
+HostRate measure_host(const RunRecord& record, const Analysis& analysis, const HostRecord& host,
+                      std::size_t first) {
   HostRate pace;
   pace.first_rank = first;
   pace.ranks = static_cast<std::size_t>(host.ranks);
@@ -52,19 +52,19 @@ HostRate pace_of(const RunRecord& record, const Analysis& analysis, const HostRe
   pace.least_wait = 1;
   for (std::size_t r = first; r < first + pace.ranks; ++r) {
     const RankRecord& rank = record.ranks[r];
-    pace.samples_per_s += rate_of(rank, &RankRecord::samples);
-    pace.read_bytes_per_s += rate_of(rank, &RankRecord::read_bytes);
-    add_checked(reads, took_of(rank.stages[Stage::read]));
-    add_checked(decodes, took_of(rank.stages[Stage::decode]));
+    pace.samples_per_s += rank_rate(rank, &RankRecord::samples);
+    pace.read_bytes_per_s += rank_rate(rank, &RankRecord::read_bytes);
+    add_checked(reads, work_time(rank.stages[Stage::read]));
+    add_checked(decodes, work_time(rank.stages[Stage::decode]));
     samples += rank.samples;
     const Account& account = analysis.rank_accounts[r];
     if (account.window > 0)
-      pace.least_wait = std::min(pace.least_wait, share_of(account.waiting_for_ranks, account));
+      pace.least_wait = std::min(pace.least_wait, window_share(account.waiting_for_ranks, account));
   }
   const auto accounts = analysis.rank_accounts.begin() + static_cast<std::ptrdiff_t>(first);
   pace.account = mean_account({accounts, accounts + static_cast<std::ptrdiff_t>(pace.ranks)});
-  pace.read_of_sample = of_sample(reads, samples);
-  pace.decode_of_sample = of_sample(decodes, samples);
+  pace.read_of_sample = per_sample(reads, samples);
+  pace.decode_of_sample = per_sample(decodes, samples);
   const std::int64_t readers = std::max<std::int64_t>(1, record.config.loader.num_workers);
   if (const auto requests =
           request_times(host.metrics, static_cast<double>(readers * host.ranks))) {
@@ -98,16 +98,16 @@ double mean_of_others(const All& all, const Value& value, std::size_t but) {
   return count > 0 ? sum / count : 0;
 }
 
-bool waits_chiefly_for_reads(const Account& account) {
+bool waits_mostly_for_reads(const Account& account) {
   const Nanos reads = account.stall[Cause::read];
   return reads > 0 && reads >= *std::max_element(account.stall.begin(), account.stall.end());
 }
 
-bool waits_for_common_reads(const std::vector<HostRate>& hosts, std::size_t of) {
+bool waits_for_common_reads(const std::vector<HostRate>& hosts, std::size_t number) {
   const auto read_of_sample = [](const HostRate& host) { return host.read_of_sample; };
-  return waits_chiefly_for_reads(hosts[of].account) &&
-         takes_as_long_as_others(hosts[of].read_of_sample,
-                                 mean_of_others(hosts, read_of_sample, of));
+  return waits_mostly_for_reads(hosts[number].account) &&
+         takes_as_long_as_others(hosts[number].read_of_sample,
+                                 mean_of_others(hosts, read_of_sample, number));
 }
 
 }  // namespace
@@ -117,7 +117,7 @@ std::vector<HostRate> host_rates(const RunRecord& record, const Analysis& analys
   if (record.hosts.size() < 2 || analysis.rank_accounts.size() != record.ranks.size()) return hosts;
   std::size_t rank = 0;
   for (const HostRecord& host : record.hosts) {
-    hosts.push_back(pace_of(record, analysis, host, rank));
+    hosts.push_back(measure_host(record, analysis, host, rank));
     rank += hosts.back().ranks;
   }
   name_hosts(record, hosts);
@@ -143,9 +143,9 @@ std::optional<std::size_t> limiting_host(const std::vector<HostRate>& hosts) {
 
 bool waits_for_common_reads(const RunRecord& record, const Account& account, std::size_t rank) {
   const auto read_of_sample = [](const RankRecord& one) {
-    return of_sample(took_of(one.stages[Stage::read]), one.samples);
+    return per_sample(work_time(one.stages[Stage::read]), one.samples);
   };
-  return waits_chiefly_for_reads(account) &&
+  return waits_mostly_for_reads(account) &&
          takes_as_long_as_others(read_of_sample(record.ranks[rank]),
                                  mean_of_others(record.ranks, read_of_sample, rank));
 }

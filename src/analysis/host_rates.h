@@ -28,9 +28,11 @@ struct HostRate {
 
   // Returns false if its ranks ended before any measured step, so that its rate is unknown.
   bool is_measured() const { return account.window > 0; }
-  double waits_for_ranks() const { return share_of(account.waiting_for_ranks, account); }
+  double waits_for_ranks() const { return window_share(account.waiting_for_ranks, account); }
   // Returns the share of the window that it waits, without waits for slower ranks.
-  double own_waits() const { return share_of(account.idle() - account.waiting_for_ranks, account); }
+  double own_waits() const {
+    return window_share(account.idle() - account.waiting_for_ranks, account);
+  }
 };
 
 // Returns the hosts in the order of their ranks; empty for a job on one host.
@@ -42,10 +44,10 @@ std::optional<std::size_t> limiting_host(const std::vector<HostRate>& hosts);
 
 // Returns what the host has less of, or needs more of, than the others: "its threads wait for a
 // core 34.0 % of the time (2 cores, the others 8)".
-std::string host_slowness(const std::vector<HostRate>& hosts, std::size_t of);
+std::string host_slowness(const std::vector<HostRate>& hosts, std::size_t number);
 // Returns where to look for the cause: "what takes the cores of node1: its CPU quota, other
 // programs".
-std::string where_to_look(const std::vector<HostRate>& hosts, std::size_t of);
+std::string where_to_look(const std::vector<HostRate>& hosts, std::size_t number);
 
 // Returns true if a rank that the others wait for waits for reads that take as long on the others.
 bool waits_for_common_reads(const RunRecord& record, const Account& account, std::size_t rank);

@@ -15,7 +15,7 @@
 namespace loaderscope {
 namespace {
 
-RankRecord copy_of(const RankRecord& rank) {
+RankRecord copy_rank(const RankRecord& rank) {
   RankRecord copy;
   copy.first_ask = rank.first_ask;
   copy.window_begin = rank.window_begin;
@@ -45,7 +45,7 @@ void set_rank(Injection& injection, std::int64_t rank) {
   injection.text.replace(begin, end - begin, std::to_string(rank));
 }
 
-HostRecord copy_of(const HostRecord& host) {
+HostRecord copy_rank(const HostRecord& host) {
   HostRecord copy = host;
   copy.ended_early.clear();
   return copy;
@@ -76,9 +76,9 @@ RunRecord part_on_hosts(const RunRecord& job, const std::vector<std::size_t>& ho
   const std::vector<std::size_t> first = first_ranks(job);
   std::vector<std::int64_t> numbers;
   for (const std::size_t host : hosts) {
-    part.hosts.push_back(copy_of(job.hosts[host]));
+    part.hosts.push_back(copy_rank(job.hosts[host]));
     for (std::size_t rank = first[host]; rank < first[host + 1]; ++rank) {
-      part.ranks.push_back(copy_of(job.ranks.at(rank)));
+      part.ranks.push_back(copy_rank(job.ranks.at(rank)));
       numbers.push_back(static_cast<std::int64_t>(rank));
     }
   }
@@ -95,10 +95,11 @@ RunRecord part_on_hosts(const RunRecord& job, const std::vector<std::size_t>& ho
 void require_complete_job(const RunRecord& record, const std::string& place) {
   const double missing = value_of(record.metrics, metric::rendezvous_missing_processes).value_or(0);
   if (missing <= 0) return;
-  throw UsageError(fmt::format(
-      "{}: the run lost {} of its job, and how long the others waited for that is not known; run "
-      "the job to its end, or one host by itself",
-      place, plural(std::llround(missing), "process")));
+  throw UsageError(
+      fmt::format(
+          "{}: the run lost {} of its job, and how long the others waited for that is not known",
+          place, plural(std::llround(missing), "process")),
+      "run the job to its end, or one host by itself");
 }
 
 void renumber_injections(RunConfig& config, const std::vector<std::int64_t>& ranks) {

@@ -20,7 +20,7 @@ struct Total {                           // s
   }
 };
 
-Total total_of(const RunRecord& record) {
+Total job_total(const RunRecord& record) {
   Total total;
   for (const RankRecord& rank : record.ranks) {
     total.sent += seconds(rank.stages[Stage::transport].cpu);
@@ -49,7 +49,7 @@ std::optional<double> counted(const RunRecord& record, const Total& total) {
 // Stages that compute come first: a thread that is blocked in a read mostly waits for a storage.
 PerStage<LibraryTime> library_threads(const RunRecord& record) {
   PerStage<LibraryTime> threads;
-  const Total total = total_of(record);
+  const Total total = job_total(record);
   double left = counted(record, total).value_or(0);
   if (left <= 0) return threads;
   const auto take = [&](double blocked) {
@@ -65,7 +65,7 @@ PerStage<LibraryTime> library_threads(const RunRecord& record) {
 }
 
 std::optional<double> cpu_of_libraries(const RunRecord& record) {
-  const Total total = total_of(record);
+  const Total total = job_total(record);
   if (!counted(record, total)) return std::nullopt;
   const PerStage<LibraryTime> threads = library_threads(record);
   return threads[Stage::decode].cpu * total.computes_blocked +

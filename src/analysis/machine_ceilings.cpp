@@ -46,12 +46,12 @@ struct Taken {
   double samples_per_s, samples;
   double hosts;  // each with what probe measured on the first
 
-  explicit Taken(const RunRecord& of)
-      : record(of),
-        probed(probed_rates(of)),
-        samples_per_s(per_second(of, &RankRecord::samples).value_or(0)) {
+  explicit Taken(const RunRecord& run)
+      : record(run),
+        probed(probed_rates(run)),
+        samples_per_s(per_second(run, &RankRecord::samples).value_or(0)) {
     samples = static_cast<double>(sum(&RankRecord::samples));
-    hosts = static_cast<double>(std::max<std::size_t>(of.hosts.size(), 1));
+    hosts = static_cast<double>(std::max<std::size_t>(run.hosts.size(), 1));
   }
 
   std::int64_t sum(std::int64_t RankRecord::*count) const {
@@ -65,7 +65,7 @@ struct Taken {
 };
 
 // Returns the text for each host: "4 x 1.00 GB/s".
-std::string of_hosts(const Taken& taken, const std::string& what) {
+std::string times_hosts(const Taken& taken, const std::string& what) {
   return taken.hosts > 1 ? fmt::format("{:.0f} x {}", taken.hosts, what) : what;
 }
 
@@ -76,7 +76,7 @@ Found ceiling_at(const Taken& taken, std::string_view name, std::string what, do
   return MachineCeiling{name, what + ", as probe measured", most, taken.samples_per_s / most};
 }
 
-Found of_decoding(const Taken& taken) {
+Found decoding_ceiling(const Taken& taken) {
   const double per_core = taken.probed.decodes_per_core_s, cores = cores_of_job(taken.record);
   const bool is_seen = job_stages(taken.record)[Stage::decode].count > 0;
   const double stored = taken.each(&RankRecord::read_bytes), probed = taken.probed.decoded_bytes;
@@ -89,27 +89,27 @@ Found of_decoding(const Taken& taken) {
 }
 
 // Uses the bytes read from storage, without those from the page cache.
-Found of_storage(const Taken& taken) {
+Found storage_ceiling(const Taken& taken) {
   const double read =
       value_of(taken.record.metrics, metric::process_storage_read_bytes).value_or(0);
   const double rate = taken.probed.storage_bytes_per_s;
   const auto asked = static_cast<double>(taken.sum(&RankRecord::read_bytes));
   if (rate <= 0 || read <= 0 || asked <= 0 || read < kNoTrace * asked) return std::nullopt;
-  return ceiling_at(taken, "storage", "storage at " + of_hosts(taken, format_byte_rate(rate)),
+  return ceiling_at(taken, "storage", "storage at " + times_hosts(taken, format_byte_rate(rate)),
                     taken.hosts * rate / (read / taken.samples));
 }
 
-Found of_copying(const Taken& taken) {
+Found copying_ceiling(const Taken& taken) {
   const double rate = taken.probed.copied_bytes_per_s;
   const double delivered = taken.each(&RankRecord::delivered_bytes);
   if (rate <= 0 || delivered <= 0) return std::nullopt;
   return ceiling_at(
       taken, "copying",
-      fmt::format("one copy of each batch at {}", of_hosts(taken, format_byte_rate(rate))),
+      fmt::format("one copy of each batch at {}", times_hosts(taken, format_byte_rate(rate))),
       taken.hosts * rate / delivered);
 }
 
-Found of_real_link(const Taken& taken) {
+Found link_ceiling(const Taken& taken) {
   const double rate = taken.probed.link_bytes_per_s;
   const double delivered = taken.each(&RankRecord::delivered_bytes);
   const bool copies = job_stages(taken.record)[Stage::h2d].bytes > 0;
@@ -141,7 +141,7 @@ std::vector<MachineCeiling> machine_ceilings(const RunRecord& record) {
   const Taken taken(record);
   std::vector<MachineCeiling> ceilings;
   if (taken.samples_per_s <= 0 || taken.samples <= 0) return ceilings;
-  for (const auto& look : {of_decoding, of_storage, of_copying, of_real_link}) {
+  for (const auto& look : {decoding_ceiling, storage_ceiling, copying_ceiling, link_ceiling}) {
     if (Found found = look(taken)) ceilings.push_back(std::move(*found));
   }
   return ceilings;

@@ -50,8 +50,8 @@ ReadFit fit_reads(const RunRecord& record) {
   if (!spread || sums.rows < kMinRows) return line;
   line.per_byte = xy / xx;
   line.latency = line.mean_wait - line.per_byte * line.mean_bytes;
-  line.told = line.per_byte > 0 && line.latency >= -kNoLatency * line.mean_wait &&
-              xy * xy / (xx * yy) >= kMinExplained;
+  line.separable = line.per_byte > 0 && line.latency >= -kNoLatency * line.mean_wait &&
+                   xy * xy / (xx * yy) >= kMinExplained;
   line.latency = std::max(line.latency, 0.0);
   return line;
 }

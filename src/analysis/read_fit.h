@@ -10,11 +10,11 @@ struct ReadFit {
   double per_byte = 0;   // ns
   double mean_wait = 0;  // ns
   double mean_bytes = 0;
-  double share = 0;   // share of the samples' time that reads waited
-  bool told = false;  // true if latency and bandwidth can be separated
+  double share = 0;        // share of the samples' time that reads waited
+  bool separable = false;  // true if latency and bandwidth can be separated
 
   // Returns latency as a share of the wait, 0 to 1; 1 if the two cannot be separated.
-  double latency_share() const { return told && mean_wait > 0 ? latency / mean_wait : 1; }
+  double latency_share() const { return separable && mean_wait > 0 ? latency / mean_wait : 1; }
 };
 
 ReadFit fit_reads(const RunRecord& record);

@@ -6,12 +6,12 @@
 namespace loaderscope {
 namespace {
 
-RemovalGains by_shares(RemovalBasis basis, const Account& parts) {
+RemovalGains gains_from_shares(RemovalBasis basis, const Account& parts) {
   RemovalGains removals;
   removals.basis = basis;
   for (std::size_t c = 0; c < kCauses; ++c) {
     if (parts.stall.at(c) > 0)
-      removals.list.push_back({{static_cast<Cause>(c)}, share_of(parts.stall.at(c), parts)});
+      removals.list.push_back({{static_cast<Cause>(c)}, window_share(parts.stall.at(c), parts)});
   }
   sort_by_saving(removals.list);
   return removals;
@@ -43,16 +43,16 @@ std::string_view name_of(RemovalBasis basis) {
 }
 
 // Critical paths of ranks are added up to an account of their own.
-RemovalGains removals_of(const RunRecord& record, const Account& account) {
+RemovalGains removal_gains(const RunRecord& record, const Account& account) {
   Account paths;
   for (const RankRecord& rank : record.ranks) {
-    if (!rank.critical_path) return by_shares(RemovalBasis::account, account);
+    if (!rank.critical_path) return gains_from_shares(RemovalBasis::account, account);
     paths.compute += rank.critical_path->compute;
     for (std::size_t c = 0; c < kCauses; ++c) paths.stall.at(c) += rank.critical_path->stall.at(c);
   }
   paths.window = std::accumulate(paths.stall.begin(), paths.stall.end(), paths.compute);
-  if (paths.window == 0) return by_shares(RemovalBasis::account, account);
-  return by_shares(RemovalBasis::critical_path, paths);
+  if (paths.window == 0) return gains_from_shares(RemovalBasis::account, account);
+  return gains_from_shares(RemovalBasis::critical_path, paths);
 }
 
 }  // namespace loaderscope

@@ -10,7 +10,7 @@ namespace loaderscope {
 // Limit of the verdict and of proofs: a smaller gain counts as none.
 inline constexpr double kMinUsefulGain = 0.02;  // share of the window
 
-RemovalGains removals_of(const RunRecord& record, const Account& account);
+RemovalGains removal_gains(const RunRecord& record, const Account& account);
 void sort_by_saving(std::vector<Removal>& list);  // largest first
 
 }  // namespace loaderscope

@@ -57,7 +57,7 @@ std::vector<double> replicate_medians(Dice& dice, std::span<const double> half,
                 [&](std::int64_t begin, std::int64_t end) {
                   drawn.insert(drawn.end(), half.begin() + begin, half.begin() + end);
                 });
-    medians.push_back(median_of(drawn));
+    medians.push_back(find_median(drawn));
   }
   return medians;
 }
@@ -71,7 +71,7 @@ void StepSums::add(const StepSums& other, double sign) {
   for (std::size_t c = 0; c < kCauses; ++c) stall.at(c) += sign * other.stall.at(c);
 }
 
-StepSums sums_of(const StepRow& row) {
+StepSums step_sums(const StepRow& row) {
   StepSums sums;
   sums.time = static_cast<double>(row.compute_end - row.idle_begin);
   sums.compute = static_cast<double>(row.compute());
@@ -98,7 +98,7 @@ void look_at(Dependence& found, const std::vector<StepSums>& cells, std::int64_t
   std::vector<double> groups(cells.size() / static_cast<std::size_t>(group));
   for (std::size_t i = 0; i < groups.size() * static_cast<std::size_t>(group); ++i)
     groups[i / static_cast<std::size_t>(group)] += value(cells[i]) / unit;
-  const Dependence one = dependence_of(groups);
+  const Dependence one = measure_dependence(groups);
   found.block = std::max(found.block, one.block);
   found.correlation = std::max(found.correlation, one.correlation);
 }
@@ -195,7 +195,7 @@ constexpr double kApart = 1.5;  // times
 
 bool is_apart(double a, double b) { return std::max(a, b) >= kApart * std::min(a, b); }
 
-double mean_of(std::span<const double> values) {
+double mean_value(std::span<const double> values) {
   double sum = 0;
   for (const double value : values) sum += value;
   return sum / static_cast<double>(values.size());
@@ -205,7 +205,7 @@ double mean_of(std::span<const double> values) {
 // the line through the half is subtracted first.
 std::int64_t block_of_half(std::span<const double> half) {
   const auto n = static_cast<double>(half.size());
-  const double mean = mean_of(half), middle = (n - 1) / 2;
+  const double mean = mean_value(half), middle = (n - 1) / 2;
   if (!(mean > 0)) return 1;
   double product = 0, squares = 0;
   for (std::size_t i = 0; i < half.size(); ++i) {
@@ -217,7 +217,7 @@ std::int64_t block_of_half(std::span<const double> half) {
   std::vector<double> rest;
   for (std::size_t i = 0; i < half.size(); ++i)
     rest.push_back((half[i] - mean - slope * (static_cast<double>(i) - middle)) / mean);
-  const auto block = static_cast<std::int64_t>(std::ceil(dependence_of(rest).block));
+  const auto block = static_cast<std::int64_t>(std::ceil(measure_dependence(rest).block));
   return std::min(block, std::max<std::int64_t>(1, std::ssize(half) / kFewBlocks));
 }
 
@@ -228,19 +228,19 @@ bool keeps_level(const std::vector<double>& stretches, std::int64_t block, doubl
   if (half == 0) return true;
   const std::span<const double> first(stretches.data(), half);
   const std::span<const double> second(stretches.data() + stretches.size() - half, half);
-  const double median_a = median_of({first.begin(), first.end()});
-  const double median_b = median_of({second.begin(), second.end()});
+  const double median_a = find_median({first.begin(), first.end()});
+  const double median_b = find_median({second.begin(), second.end()});
   if (std::abs(median_b - median_a) < 0.1 * (median_a + median_b) / 2) return true;
 
   const std::int64_t seen = std::max(block_of_half(first), block_of_half(second));
   const BlockPlan plan = plan_blocks(static_cast<std::int64_t>(half), std::max(block, seen));
   if (plan.blocks < kFewBlocks && is_apart(median_a, median_b) &&
-      is_apart(mean_of(first), mean_of(second)))
+      is_apart(mean_value(first), mean_value(second)))
     return false;
   Dice dice;
-  const std::vector<double> of_a = replicate_medians(dice, first, plan.cells);
+  const std::vector<double> medians_a = replicate_medians(dice, first, plan.cells);
   std::vector<double> differences = replicate_medians(dice, second, plan.cells);
-  for (std::size_t r = 0; r < differences.size(); ++r) differences[r] -= of_a[r];
+  for (std::size_t r = 0; r < differences.size(); ++r) differences[r] -= medians_a[r];
   const Estimate change =
       percentile_interval(median_b - median_a, std::move(differences), level, plan.blocks);
   return change.low <= 0 && change.high >= 0;

@@ -24,7 +24,7 @@ struct StepSums {
 
   void add(const StepSums& other, double sign = 1);
 };
-StepSums sums_of(const StepRow& row);
+StepSums step_sums(const StepRow& row);
 
 // The steps of a window in order, added up in cells: a million steps cost no more than 8192.
 class StepSeries {

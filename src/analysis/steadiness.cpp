@@ -21,9 +21,9 @@ void Steadiness::add(std::int64_t index, double time) {
 }
 
 bool Steadiness::holds(std::int64_t ranks) const {
-  constexpr double kByChance = 0.01;
+  constexpr double kChanceLevel = 0.01;
   return keeps_level(times_, block_,
-                     1 - kByChance / static_cast<double>(std::max<std::int64_t>(1, ranks)));
+                     1 - kChanceLevel / static_cast<double>(std::max<std::int64_t>(1, ranks)));
 }
 
 }  // namespace loaderscope

@@ -26,7 +26,7 @@ std::vector<std::size_t> ascending(std::size_t count, const Value& value,
   return order;
 }
 
-std::vector<std::size_t> first_of(std::vector<std::size_t> order, std::size_t count) {
+std::vector<std::size_t> first_ranks(std::vector<std::size_t> order, std::size_t count) {
   order.resize(count);
   std::sort(order.begin(), order.end());
   return order;
@@ -35,14 +35,16 @@ std::vector<std::size_t> first_of(std::vector<std::size_t> order, std::size_t co
 }  // namespace
 
 std::vector<std::size_t> stragglers(const std::vector<Account>& ranks) {
-  const auto waits = [&](std::size_t r) { return share_of(ranks[r].waiting_for_ranks, ranks[r]); };
+  const auto waits = [&](std::size_t r) {
+    return window_share(ranks[r].waiting_for_ranks, ranks[r]);
+  };
   const std::vector<std::size_t> order =
       ascending(ranks.size(), waits, [&](std::size_t r) { return ranks[r].window > 0; });
   if (order.size() < 2 || waits(order.back()) <= kHardly) return {};
   for (std::size_t count = 1; 2 * count <= order.size(); ++count) {
     const double last = waits(order[count - 1]), next = waits(order[count]);
     if (last <= kFarLess * next && next - last >= kGap * waits(order.back()))
-      return first_of(order, count);
+      return first_ranks(order, count);
   }
   return {};
 }
@@ -55,10 +57,10 @@ std::vector<std::size_t> slowest_ranks(const std::vector<double>& samples_per_s)
     return rate(r) <= kAsSlow * rate(order.front());
   });
   const auto count = static_cast<std::size_t>(as_slow);
-  return 2 * count <= order.size() ? first_of(order, count) : std::vector<std::size_t>{};
+  return 2 * count <= order.size() ? first_ranks(order, count) : std::vector<std::size_t>{};
 }
 
-std::string words_of_ranks(const std::vector<std::size_t>& ranks) {
+std::string describe_ranks(const std::vector<std::size_t>& ranks) {
   const std::size_t named = ranks.size() <= kMaxNamed + 1 ? ranks.size() : kMaxNamed;
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";
   for (std::size_t i = 0; i < named; ++i) {

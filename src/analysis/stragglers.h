@@ -22,6 +22,6 @@ std::vector<std::size_t> slowest_ranks(const std::vector<double>& samples_per_s)
 inline constexpr std::string_view kStragglerRank = "straggler-rank";  // name of the finding
 
 // "rank 1", "ranks 1 and 2", "ranks 1, 2, 3 and 5 more"
-std::string words_of_ranks(const std::vector<std::size_t>& ranks);
+std::string describe_ranks(const std::vector<std::size_t>& ranks);
 
 }  // namespace loaderscope

@@ -9,10 +9,10 @@ namespace loaderscope {
 namespace {
 
 // Returns the time in the window of one rank, from its time per batch.
-Nanos told_in_window(const RunRecord& record, std::string_view metric) {
+Nanos window_time(const RunRecord& record, std::string_view metric) {
   if (record.ranks.empty()) return 0;
-  const double of_batch = value_of(record.metrics, metric).value_or(0);
-  return static_cast<Nanos>(of_batch * kSecond * static_cast<double>(record.ranks.front().steps()));
+  const double batch_s = value_of(record.metrics, metric).value_or(0);
+  return static_cast<Nanos>(batch_s * kSecond * static_cast<double>(record.ranks.front().steps()));
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ std::vector<QueueStats> job_queues(const RunRecord& record) {
   return queues;
 }
 
-double rate_of(const RankRecord& rank, std::int64_t RankRecord::*count) {
+double rank_rate(const RankRecord& rank, std::int64_t RankRecord::*count) {
   if (rank.steps() <= 0 || rank.window() <= 0) return 0;
   return static_cast<double>(rank.*count) / seconds(rank.window());
 }
@@ -58,35 +58,38 @@ double rate_of(const RankRecord& rank, std::int64_t RankRecord::*count) {
 std::optional<double> per_second(const RunRecord& record, std::int64_t RankRecord::*count) {
   const bool counts_all = is_native_engine(record.engine) || is_model_engine(record.engine);
   double sum = 0;
-  for (const RankRecord& rank : record.ranks) sum += rate_of(rank, count);
+  for (const RankRecord& rank : record.ranks) sum += rank_rate(rank, count);
   return counts_all || sum > 0 ? std::optional(sum) : std::nullopt;
 }
 
 bool waits_for_other_loaders(const RunRecord& record, const Account& account) {
   if (record.loaders.empty() || record.ranks.empty()) return false;
   Nanos waited = 0;  // a program's launches are this, the sampler and what the loader is wrapped in
-  const Nanos others = chosen_in(record) + wrapped_in(record);
+  const Nanos others = sampler_time(record) + wrapper_time(record);
   for (const RankRecord& rank : record.ranks)
     waited += std::max<Nanos>(rank.stages[Stage::launch].wall - others, 0);
   return 2 * waited >= std::ssize(record.ranks) * account.stall[Cause::launch];
 }
 
-Nanos chosen_in(const RunRecord& record) { return told_in_window(record, metric::sampler_s); }
+Nanos sampler_time(const RunRecord& record) { return window_time(record, metric::sampler_s); }
 
-Nanos wrapped_in(const RunRecord& record) { return told_in_window(record, metric::wrapper_s); }
+Nanos wrapper_time(const RunRecord& record) { return window_time(record, metric::wrapper_s); }
 
 bool waits_for_wrapper(const RunRecord& record, const Account& account) {
-  return account.stall[Cause::launch] > 0 && 2 * wrapped_in(record) >= account.stall[Cause::launch];
+  return account.stall[Cause::launch] > 0 &&
+         2 * wrapper_time(record) >= account.stall[Cause::launch];
 }
 
 bool waits_for_sampler(const RunRecord& record, const Account& account) {
-  return account.stall[Cause::launch] > 0 && 2 * chosen_in(record) >= account.stall[Cause::launch];
+  return account.stall[Cause::launch] > 0 &&
+         2 * sampler_time(record) >= account.stall[Cause::launch];
 }
 
-bool waits_for_notifications(const std::vector<Metric>& of_host, const Account& account) {
+bool waits_for_notifications(const std::vector<Metric>& host_metrics, const Account& account) {
   const Nanos launch = account.stall[Cause::launch];
-  return launch > 0 && 2 * value_of(of_host, metric::rendezvous_notification_delay_s).value_or(0) >=
-                           seconds(launch);
+  return launch > 0 &&
+         2 * value_of(host_metrics, metric::rendezvous_notification_delay_s).value_or(0) >=
+             seconds(launch);
 }
 
 bool waits_for_notifications(const RunRecord& record, const Account& account) {
@@ -96,7 +99,7 @@ bool waits_for_notifications(const RunRecord& record, const Account& account) {
          });
 }
 
-std::string words_of_cause(Cause cause, const RunRecord& record, const Account& account) {
+std::string describe_cause(Cause cause, const RunRecord& record, const Account& account) {
   if (cause == Cause::launch && waits_for_notifications(record, account))
     return "notifications from other processes";
   return std::string(name_of(cause));
@@ -136,7 +139,7 @@ std::vector<std::string> first_texts(const RunRecord& record, std::string_view a
   return texts;
 }
 
-Nanos of_step(const RunRecord& record, Nanos part) {
+Nanos step_mean(const RunRecord& record, Nanos part) {
   std::int64_t steps = 0;
   for (const RankRecord& rank : record.ranks) steps += std::max<std::int64_t>(rank.steps(), 0);
   if (steps == 0) return part;
@@ -145,9 +148,9 @@ Nanos of_step(const RunRecord& record, Nanos part) {
   return part / steps * ranks + part % steps * ranks / steps;
 }
 
-double busy_of(const Account& account) { return share_of(account.compute, account); }
+double busy_share(const Account& account) { return window_share(account.compute, account); }
 
-Nanos sum_of(const Histogram& histogram) {
+Nanos histogram_sum(const Histogram& histogram) {
   Nanos sum = 0;
   for (const Histogram::Bucket& bucket : histogram.buckets()) sum += bucket.sum;
   return sum;

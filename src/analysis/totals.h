@@ -16,7 +16,7 @@ PerStage<StageStats> job_stages(const RunRecord& record);
 std::vector<QueueStats> job_queues(const RunRecord& record);
 
 // Returns a count per second of the window; 0 without a window.
-double rate_of(const RankRecord& rank, std::int64_t RankRecord::*count);
+double rank_rate(const RankRecord& rank, std::int64_t RankRecord::*count);
 // Returns the sum over the ranks; empty if unknown. Our own loader counts everything. For other
 // loaders and for imported runs, unknown counts are 0 in the record.
 std::optional<double> per_second(const RunRecord& record, std::int64_t RankRecord::*count);
@@ -27,20 +27,20 @@ bool waits_for_other_loaders(const RunRecord& record, const Account& account);
 
 // Returns the time in the window that the trainer's thread of another program takes to choose the
 // samples of its batches, for one rank.
-Nanos chosen_in(const RunRecord& record);
+Nanos sampler_time(const RunRecord& record);
 // Returns true if that is at least half of `launch`.
 bool waits_for_sampler(const RunRecord& record, const Account& account);
 // Does the same for the code that passes on the loader's batches, such as a framework around a
 // DataLoader.
-Nanos wrapped_in(const RunRecord& record);
+Nanos wrapper_time(const RunRecord& record);
 bool waits_for_wrapper(const RunRecord& record, const Account& account);
 // Does the same for notifications of other processes' ranks, without which the next step does not
 // begin. A job uses its host that waits longest for them.
-bool waits_for_notifications(const std::vector<Metric>& of_host, const Account& account);
+bool waits_for_notifications(const std::vector<Metric>& host_metrics, const Account& account);
 bool waits_for_notifications(const RunRecord& record, const Account& account);
 // Returns the name of the cause, such as "decode". A `launch` that waits for late notifications
 // gets its own words.
-std::string words_of_cause(Cause cause, const RunRecord& record, const Account& account);
+std::string describe_cause(Cause cause, const RunRecord& record, const Account& account);
 
 // Returns the bytes per second of the copies to the device. Empty if the timed part moved no bytes.
 // The host's copy call may return at once, and only part of a copy may be visible.
@@ -52,12 +52,12 @@ std::vector<std::string> first_texts(const RunRecord& record, std::string_view a
 
 // Scales a part of the account, which is a mean over ranks, to a mean step of all ranks, weighted
 // by their number of steps. Returns the part itself if no step was measured.
-Nanos of_step(const RunRecord& record, Nanos part);
+Nanos step_mean(const RunRecord& record, Nanos part);
 
-double busy_of(const Account& account);  // 0 without a window
+double busy_share(const Account& account);  // 0 without a window
 // Returns the account for another busy share; causes keep their proportions.
 Account with_busy(Account account, double busy);
-Nanos sum_of(const Histogram& histogram);
+Nanos histogram_sum(const Histogram& histogram);
 
 // Returns true if the trainer waits for a GPU, of a program or of a device of our own.
 bool has_gpu(const RunRecord& record);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kMaxWorkers = 1 << 20;  // keeps products of absurd settings small
 
-std::string words_of(const LongStep& step) {
+std::string describe_long_step(const LongStep& step) {
   return fmt::format(
       "step {} took the trainer {}, {} of the window (a profiler, a checkpoint or "
       "a validation?), and no mean holds for it and the others",
@@ -52,8 +52,8 @@ std::optional<Withheld> reason_of_trace(const RunRecord& record, const Analysis&
   const Account& account = analysis.account;
   if (value_of(record.metrics, metric::profile_samples))
     return Withheld{
-        "samples of stacks tell shares of the time and no steps; 'loaderscope run -- "
-        "python train.py' tells them",
+        "samples of stacks tell shares of the time and no steps; 'loaderscope run -- python "
+        "train.py' shows them",
         "samples of stacks show no steps", "loaderscope run -- python train.py"};
   if (value_of(record.metrics, metric::trace_steps_known).value_or(1) == 0)
     return Withheld{
@@ -66,14 +66,14 @@ std::optional<Withheld> reason_of_trace(const RunRecord& record, const Analysis&
                                 plural(analysis.steps, "step"),
                                 analysis.steps == 1 ? "was" : "were", kMinSteps),
                     "the trace has " + too_few_steps(analysis), "record more steps"};
-  const double other = share_of(account.stall[Cause::other], account);
+  const double other = window_share(account.stall[Cause::other], account);
   if (other > kMaxOther)
     return Withheld{fmt::format("what {} of the window was waited for was not recorded, more than "
                                 "the {:.0f} % that a verdict allows; the notes say what to record",
                                 format_percent(other), 100 * kMaxOther),
                     "the trace does not show what the GPU waited for", "-v says what to record"};
   if (analysis.long_step)
-    return Withheld{words_of(*analysis.long_step) + "; record more steps, without it",
+    return Withheld{describe_long_step(*analysis.long_step) + "; record more steps, without it",
                     briefly(*analysis.long_step), "record more steps, without it"};
   if (!analysis.steady)
     return Withheld{
@@ -134,20 +134,20 @@ std::optional<Withheld> reason_to_withhold(const RunRecord& record, const Analys
                                 "stopped, or the machine was, and that is no waiting for data; "
                                 "measure again",
                                 format_duration(std::llround(still * 1e9))),
-                    "the program or the machine stood still during the run", "measure again"};
+                    "the program or the machine was stopped during the run", "measure again"};
   }
-  const double of_gpu = value_of(record.metrics, metric::gpu_seen_share).value_or(0);
-  if (is_gpu_unseen(record) && of_gpu > kMaxOfGpu) {
+  const double gpu_share = value_of(record.metrics, metric::gpu_seen_share).value_or(0);
+  if (is_gpu_unseen(record) && gpu_share > kMaxOfGpu) {
     return Withheld{
         fmt::format("compute is the GPU's own time in {} of the window and in the rest what the "
                     "host saw of it, and no mean of the two says how busy anything was; run it "
                     "without the program's own profiler, or measure steps before it with --steps",
-                    format_percent(of_gpu)),
+                    format_percent(gpu_share)),
         "the GPU's own times are known for a part of the run only",
         "run it without the program's own profiler"};
   }
   if (analysis.long_step)
-    return Withheld{words_of(*analysis.long_step) + "; measure more steps, or without it",
+    return Withheld{describe_long_step(*analysis.long_step) + "; measure more steps, or without it",
                     briefly(*analysis.long_step), "measure more steps, or without that step"};
   if (!analysis.steady) {
     return Withheld{
@@ -163,7 +163,7 @@ std::optional<Withheld> reason_to_withhold(const RunRecord& record, const Analys
     return Withheld{
         too_wide(analysis) + how_to_run(record, {"steps", kTimesAsLong * analysis.steps}),
         kTooVaried, next_step(record)};
-  const double other = share_of(account.stall[Cause::other], account);
+  const double other = window_share(account.stall[Cause::other], account);
   if (other > kMaxOther) {
     return Withheld{
         fmt::format("{} of the window has no known cause, more than the {:.0f} % that a verdict "
@@ -172,7 +172,7 @@ std::optional<Withheld> reason_to_withhold(const RunRecord& record, const Analys
         fmt::format("{:.0f} % of the time has no known cause", 100 * other),
         "look at the slowest steps: --html page.html"};
   }
-  const double clamped = share_of(account.clamped, account);
+  const double clamped = window_share(account.clamped, account);
   if (clamped > kMaxClamped) {
     return Withheld{
         fmt::format("the clocks of host and device disagree by {} of the window, more than the "
@@ -183,7 +183,7 @@ std::optional<Withheld> reason_to_withhold(const RunRecord& record, const Analys
   return std::nullopt;
 }
 
-std::vector<Cause> by_seconds(const Account& account) {
+std::vector<Cause> largest_first(const Account& account) {
   std::vector<Cause> causes;
   for (std::size_t c = 0; c < kCauses; ++c) {
     const auto cause = static_cast<Cause>(c);
@@ -197,7 +197,7 @@ std::vector<Cause> by_seconds(const Account& account) {
 // Returns the leading cause and those that cannot be distinguished from it: the lead's interval
 // reaches 0, or the time without a cause exceeds the lead.
 std::vector<Cause> leaders_of_account(const Account& account, const AccountLead& lead) {
-  const std::vector<Cause> causes = by_seconds(account);
+  const std::vector<Cause> causes = largest_first(account);
   if (causes.empty()) return {Cause::other};
   const Cause first = causes.front();
   std::vector<Cause> result = {first};
@@ -217,7 +217,7 @@ std::vector<Cause> leaders_of_account(const Account& account, const AccountLead&
 double unsure_by(const Removal& first, const Removal& next, const Analysis& analysis,
                  const AccountLead& lead) {
   const Cause cause = first.causes.front();
-  const double share = share_of(analysis.account.stall[cause], analysis.account);
+  const double share = window_share(analysis.account.stall[cause], analysis.account);
   const double saved = share > 0 ? std::min(1.0, first.saves / share) : 1;
   return std::hypot(saved * lead(cause, next.causes.front()).half_width(),
                     first.saves * analysis.removals.error);
@@ -227,7 +227,7 @@ std::vector<Cause> leaders_by_removal(const Analysis& analysis, const AccountLea
   constexpr double kAlike = 0.001;  // share of the window
   const std::vector<Removal>& removals = analysis.removals.list;
   const Removal& first = removals.front();
-  const double other = share_of(analysis.account.stall[Cause::other], analysis.account);
+  const double other = window_share(analysis.account.stall[Cause::other], analysis.account);
   std::vector<Cause> result = {first.causes.front()};
   for (const Removal& next : std::span(removals).subspan(1)) {
     if (result.size() == kMaxNamed || next.causes.size() > 1) break;
@@ -239,8 +239,8 @@ std::vector<Cause> leaders_by_removal(const Analysis& analysis, const AccountLea
   return result;
 }
 
-double worth_of(Cause cause, const Analysis& analysis) {
-  return std::max(share_of(analysis.account.stall[cause], analysis.account),
+double cause_worth(Cause cause, const Analysis& analysis) {
+  return std::max(window_share(analysis.account.stall[cause], analysis.account),
                   analysis.removals.saves(cause));
 }
 
@@ -248,13 +248,13 @@ double worth_of(Cause cause, const Analysis& analysis) {
 void name_few(std::vector<Cause>& causes, const Analysis& analysis) {
   if (causes.size() > kMaxNamed) causes.erase(causes.begin() + kMaxNamed - 1, causes.end() - 1);
   if (causes.size() < kMaxNamed || causes.back() == Cause::other) return;
-  if (worth_of(causes.back(), analysis) < kMinUsefulGain) causes.pop_back();
+  if (cause_worth(causes.back(), analysis) < kMinUsefulGain) causes.pop_back();
 }
 
 // Returns the largest parts of the account, if no cause gains anything.
 std::vector<Cause> largest_parts(const Analysis& analysis) {
   constexpr double kAlsoLarge = 0.1;  // share of the largest
-  std::vector<Cause> causes = by_seconds(analysis.account);
+  std::vector<Cause> causes = largest_first(analysis.account);
   const auto is_small = [&](Cause cause) {
     const PerCause<Nanos>& stall = analysis.account.stall;
     return static_cast<double>(stall[cause]) < kAlsoLarge * static_cast<double>(stall[causes[0]]);
@@ -285,7 +285,7 @@ void name_causes(Verdict& verdict, const Analysis& analysis, const AccountLead& 
   if (!verdict.no_gain && verdict.candidates.size() == 1 &&
       verdict.candidates.front() != Cause::other)
     verdict.bound_by = std::string(name_of(verdict.candidates.front()));
-  const std::vector<Cause> largest = by_seconds(account);
+  const std::vector<Cause> largest = largest_first(account);
   const auto& named = verdict.candidates;
   if (!largest.empty() && std::find(named.begin(), named.end(), largest.front()) == named.end())
     verdict.hidden = largest.front();
@@ -316,8 +316,8 @@ bool ran_to_its_end(const RunRecord& record) {
     window = std::max(window, rank.window());
     steps = std::max(steps, rank.steps());
   }
-  const bool by_steps = config.measure.steps > 0;
-  if (by_steps) return steps < config.measure.steps;
+  const bool has_steps = config.measure.steps > 0;
+  if (has_steps) return steps < config.measure.steps;
   return static_cast<double>(window) < kWhole * static_cast<double>(config.measure.duration) ||
          config.measure.duration == 0;
 }
@@ -361,7 +361,7 @@ Verdict judge(const RunRecord& record, const Analysis& analysis, const AccountLe
     verdict.withheld_next = std::move(withheld->next);
   }
   if (!verdict.withheld_reason) {
-    const double stall = share_of(analysis.account.idle(), analysis.account);
+    const double stall = window_share(analysis.account.idle(), analysis.account);
     if (analysis.has_busy && stall < kModerateStall) {
       verdict.bound_by = "compute";
     } else {
@@ -371,7 +371,7 @@ Verdict judge(const RunRecord& record, const Analysis& analysis, const AccountLe
       verdict.severity = stall < kModerateStall ? "none" : stall < kHighStall ? "moderate" : "high";
     }
   }
-  verdict.sentence = sentence_of(record, analysis, verdict);
+  verdict.sentence = verdict_sentence(record, analysis, verdict);
   return verdict;
 }
 

@@ -65,9 +65,10 @@ std::string explain(Cause cause, const Account& account, const RunRecord& record
 bool speaks_of_gains(const Analysis& analysis, const Verdict& verdict);
 
 // Returns the first line if the advised change removes another cause than the largest one.
-std::string sentence_of_fix(const RunRecord& record, const Analysis& analysis, Cause mended);
+std::string fix_sentence(const RunRecord& record, const Analysis& analysis, Cause fixed);
 
 // Returns the first line of the answer, for a verdict that is complete otherwise.
-std::string sentence_of(const RunRecord& record, const Analysis& analysis, const Verdict& verdict);
+std::string verdict_sentence(const RunRecord& record, const Analysis& analysis,
+                             const Verdict& verdict);
 
 }  // namespace loaderscope

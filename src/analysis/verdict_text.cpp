@@ -44,12 +44,12 @@ std::string join(const std::vector<Cause>& causes, std::string_view last, const 
   std::string text;
   for (std::size_t i = 0; i < causes.size(); ++i) {
     if (i > 0) text += i + 1 == causes.size() ? fmt::format(" {} ", last) : ", ";
-    text += words_of_cause(causes[i], record, analysis.account);
+    text += describe_cause(causes[i], record, analysis.account);
   }
   return text;
 }
 
-Cause front_of(const RemovalGains& removals) { return removals.list.front().causes.front(); }
+Cause first_cause(const RemovalGains& removals) { return removals.list.front().causes.front(); }
 
 bool is_seen_from_host(const RunRecord& record) {
   return device_kind(record.config.trainer.device.value) == DeviceKind::program;
@@ -58,14 +58,14 @@ bool is_seen_from_host(const RunRecord& record) {
 // "the 3 ranks, which share 1 GPU,"
 std::string sharing_words(const RunRecord& record) {
   return fmt::format("the {} ranks, which share {},", record.ranks.size(),
-                     plural(gpus_of(record), "GPU"));
+                     plural(count_gpus(record), "GPU"));
 }
 
 std::string waiting_words(const RunRecord& record, const Analysis& analysis) {
   const double stall = 1 - analysis.busy.mean;
   const std::string who = is_seen_from_host(record) ? "training waits"
                           : shares_gpus(record)     ? sharing_words(record) + " wait"
-                          : gpus_of(record) > 1     ? "the GPUs wait"
+                          : count_gpus(record) > 1  ? "the GPUs wait"
                                                     : "the GPU waits";
   const Estimate& busy = analysis.busy;
   return fmt::format("{} {} of the time ({})", who, format_percent(stall),
@@ -82,8 +82,8 @@ std::string describe_main_cause(const RunRecord& record, const Account& account,
     const auto least = kAsLong * static_cast<double>(account.stall[cause]);
     if (!is_chief && static_cast<double>(account.stall[word.value]) < least) continue;
     const std::string one =
-        fmt::format("{} ({})", words_of_cause(word.value, record, account),
-                    format_percent(share_of(account.stall[word.value], account)));
+        fmt::format("{} ({})", describe_cause(word.value, record, account),
+                    format_percent(window_share(account.stall[word.value], account)));
     if (is_chief)
       text = text.empty() ? one : one + " and " + text;
     else
@@ -98,19 +98,19 @@ std::string cause_words(const RunRecord& record, const Analysis& analysis, Cause
   const Account& account = analysis.account;
   const double part = static_cast<double>(account.stall[cause]);
   const bool nearly_all = part >= 0.95 * static_cast<double>(account.idle());
-  std::string text = nearly_all ? " for " + words_of_cause(cause, record, account)
+  std::string text = nearly_all ? " for " + describe_cause(cause, record, account)
                                 : ", mostly for " + describe_main_cause(record, account, cause);
   const std::string why = explain(cause, account, record);
   return why.empty() ? text : text + ": " + why;
 }
 
 double account_share(Cause cause, const Analysis& analysis) {
-  return share_of(analysis.account.stall[cause], analysis.account);
+  return window_share(analysis.account.stall[cause], analysis.account);
 }
 
 // "decode 25.0 %"
 std::string with_share(Cause cause, const RunRecord& record, const Analysis& analysis) {
-  return fmt::format("{} {}", words_of_cause(cause, record, analysis.account),
+  return fmt::format("{} {}", describe_cause(cause, record, analysis.account),
                      format_percent(account_share(cause, analysis)));
 }
 
@@ -143,11 +143,11 @@ std::string describe_hidden(const RunRecord& record, const Analysis& analysis, C
   const double saves = analysis.removals.saves(hidden);
   if (saves < kMinUsefulGain) return text + ", but without it nothing is gained";
   const bool is_less = saves < account_share(hidden, analysis);
-  return text + fmt::format(", {} {} of the time is gained, without {} {}",
-                            is_less ? "but without it only" : "and without it",
-                            format_percent(saves),
-                            words_of_cause(front_of(analysis.removals), record, analysis.account),
-                            format_percent(analysis.removals.list.front().saves));
+  return text +
+         fmt::format(", {} {} of the time is gained, without {} {}",
+                     is_less ? "but without it only" : "and without it", format_percent(saves),
+                     describe_cause(first_cause(analysis.removals), record, analysis.account),
+                     format_percent(analysis.removals.list.front().saves));
 }
 
 // Names the causes that cannot be distinguished, with their shares, or with the gains without them.
@@ -160,7 +160,7 @@ std::string undecided_words(const RunRecord& record, const Analysis& analysis,
   for (const Cause cause : verdict.candidates) {
     if (cause == Cause::other) continue;
     text += fmt::format("{}without {} {}{}", text.empty() ? ": " : ", ",
-                        words_of_cause(cause, record, analysis.account),
+                        describe_cause(cause, record, analysis.account),
                         format_percent(analysis.removals.saves(cause)),
                         text.empty() ? " of the time is gained" : "");
   }
@@ -262,7 +262,7 @@ std::string_view what_computes(const RunConfig& config) {
 
 std::string limit_words(const RunRecord& record) {
   if (is_seen_from_host(record)) return "the training itself is the limit";
-  return gpus_of(record) > 1 ? "the GPUs are the limit" : "the GPU is the limit";
+  return count_gpus(record) > 1 ? "the GPUs are the limit" : "the GPU is the limit";
 }
 
 std::string explain(Cause cause, const Account& account, const RunRecord& record) {
@@ -290,7 +290,7 @@ std::string explain(Cause cause, const Account& account, const RunRecord& record
     case Cause::contention: {
       if (const double stopped = stopped_by_quota(record); stopped >= kMinReportedShare)
         return "the CPU quota stops the threads " + format_percent(stopped) + " of the time";
-      const std::string others = words_of_others(record);
+      const std::string others = describe_others(record);
       return others.empty() ? "more threads want to run than there are cores" : others;
     }
     case Cause::other:
@@ -316,7 +316,7 @@ std::string gap_words(const RunRecord& record, const Analysis& analysis, std::st
       return value_of(record.metrics, traces::metric_name(kind, what)).value_or(0);
     };
     if (fact(traces::GapFact::seconds) <= most_s) continue;
-    most = &row_of(kind);
+    most = &gap_row(kind);
     most_s = fact(traces::GapFact::seconds);
     steps = fact(traces::GapFact::steps);
   }
@@ -335,12 +335,12 @@ std::string gap_words(const RunRecord& record, const Analysis& analysis, std::st
 std::string trace_sentence(const RunRecord& record, const Analysis& analysis,
                            const Verdict& verdict) {
   if (analysis.steps == 0) return "no verdict: " + verdict.withheld_reason.value_or("");
-  const bool of_gpus = !is_seen_from_host(record) && record.ranks.size() > 1;
-  const std::string_view who = of_gpus ? "GPUs" : is_seen_from_host(record) ? "training" : "GPU";
+  const bool are_gpus = !is_seen_from_host(record) && record.ranks.size() > 1;
+  const std::string_view who = are_gpus ? "GPUs" : is_seen_from_host(record) ? "training" : "GPU";
   std::string text = fmt::format("{} busy {} of the time", who, format_percent(analysis.busy.mean));
   if (analysis.steps > 1) text += fmt::format(" ({})", format_interval(analysis.busy));
   if (verdict.bound_by == "compute") return limit_words(record) + ": " + text;
-  text += gap_words(record, analysis, of_gpus ? "they wait" : "it waits");
+  text += gap_words(record, analysis, are_gpus ? "they wait" : "it waits");
   if (verdict.withheld_reason) text += "; no verdict: " + *verdict.withheld_reason;
   return text;
 }
@@ -363,20 +363,21 @@ std::string completed(std::string text, const RunRecord& record, const Analysis&
 
 }  // namespace
 
-std::string sentence_of(const RunRecord& record, const Analysis& analysis, const Verdict& verdict) {
+std::string verdict_sentence(const RunRecord& record, const Analysis& analysis,
+                             const Verdict& verdict) {
   if (is_trace_engine(record.engine)) return capitalised(trace_sentence(record, analysis, verdict));
   return completed(analysis.has_busy ? busy_sentence(record, analysis, verdict)
                                      : rate_sentence(record, analysis, verdict),
                    record, analysis);
 }
 
-std::string sentence_of_fix(const RunRecord& record, const Analysis& analysis, Cause mended) {
+std::string fix_sentence(const RunRecord& record, const Analysis& analysis, Cause fixed) {
   const std::string begin = analysis.has_busy
                                 ? waiting_words(record, analysis)
                                 : "the loader gives " + format_rate(analysis.samples_per_s);
-  const std::string why = explain(mended, analysis.account, record);
+  const std::string why = explain(fixed, analysis.account, record);
   return completed(
-      fmt::format("{}; what can be changed is {}{}", begin, with_share(mended, record, analysis),
+      fmt::format("{}; what can be changed is {}{}", begin, with_share(fixed, record, analysis),
                   why.empty() ? "" : " (" + why + ")"),
       record, analysis);
 }

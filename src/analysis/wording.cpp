@@ -9,7 +9,7 @@
 namespace loaderscope {
 namespace {
 
-int decimals_of(double value) {
+int count_decimals(double value) {
   const double size = std::abs(value);
   if (size >= 99.95) return 0;
   if (size >= 9.995) return 1;
@@ -35,10 +35,10 @@ std::string format_cores(double cores) {
 
 std::string format_percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
-std::string format_rate(double per_second) { return fixed(per_second, decimals_of(per_second)); }
+std::string format_rate(double per_second) { return fixed(per_second, count_decimals(per_second)); }
 
 std::string format_rate(const Estimate& rate) {
-  const int decimals = decimals_of(rate.mean);
+  const int decimals = count_decimals(rate.mean);
   return fmt::format("{} samples/s ({})", fixed(rate.mean, decimals),
                      format_interval(rate, decimals));
 }

@@ -141,7 +141,7 @@ class Planner {
     for (const std::string& text : options_.operations) {
       text_ = &text;
       Operation operation = make_operation(text, options_.size);
-      if (plan_.normalise) refuse("stands behind normalise, which must come last");
+      if (plan_.normalise) refuse("is after normalise, which must come last");
       std::visit([this](auto& kind) { add(kind); }, operation);
       ++number_;
     }
@@ -209,18 +209,19 @@ class NativeAugmenter final : public Augmenter {
   Region choose(std::int64_t epoch, std::int64_t sample, const ImageHeader& header) override {
     draws_.epoch = epoch;
     draws_.sample = sample;
-    view_ = plan_.crop->choose(header, draws_of(0));
+    view_ = plan_.crop->choose(header, operation_draws(0));
     const Span x = span_read(view_.x, size_), y = span_read(view_.y, size_);
     return {x.low, y.low, x.high - x.low, y.high - y.low};
   }
 
   void apply(const Pixels& pixels, std::byte* place) override {
-    const bool mirrored =
-        plan_.flip && draws_of(plan_.flip->second).uniform(0) < plan_.flip->first.probability;
+    const bool mirrored = plan_.flip && operation_draws(plan_.flip->second).uniform(0) <
+                                            plan_.flip->first.probability;
     resampler_.prepare(view_, pixels, mirrored);
     if (plan_.steps.empty()) return stream(place);
     for (int y = 0; y < size_; ++y) resampler_.make_row(y, image_.row(y));
-    for (const Plan::Step& step : plan_.steps) step.operation->apply(image_, draws_of(step.number));
+    for (const Plan::Step& step : plan_.steps)
+      step.operation->apply(image_, operation_draws(step.number));
     for (int y = 0; y < size_; ++y) emitter_.write_row(image_.row(y), y, place);
   }
 
@@ -232,7 +233,7 @@ class NativeAugmenter final : public Augmenter {
     }
   }
 
-  Draws draws_of(std::uint32_t operation) const {
+  Draws operation_draws(std::uint32_t operation) const {
     Draws draws = draws_;
     draws.operation = operation;
     return draws;
@@ -266,7 +267,7 @@ std::unique_ptr<Augmenter> make_augmenter(const AugmentOptions& options) {
 
 Bytes sample_bytes(const AugmentOptions& options) {
   return Bytes{3} * options.size * options.size *
-         static_cast<Bytes>(augment::bytes_of(options.transfer));
+         static_cast<Bytes>(augment::element_bytes(options.transfer));
 }
 
 std::string simd_target() { return augment::target_name(); }

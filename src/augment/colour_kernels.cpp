@@ -35,7 +35,7 @@ HWY_INLINE Vec to_value(Vec fixed) {
 }
 
 // torchvision's luma, 0.2989 R + 0.587 G + 0.114 B, rounded down.
-HWY_INLINE Vec grey_of(const Colour& c) {
+HWY_INLINE Vec grey_value(const Colour& c) {
   const Words d;
   const auto sum = hn::Add(hn::Mul(c.red, hn::Set(d, 19589)), hn::Mul(c.green, hn::Set(d, 38470)));
   return hn::ShiftRight<16>(hn::Add(sum, hn::Mul(c.blue, hn::Set(d, 7471))));
@@ -58,7 +58,7 @@ void scale_values(std::uint32_t* pixels, std::size_t n, std::int32_t factor, std
 void blend_grey(std::uint32_t* pixels, std::size_t n, std::int32_t factor) {
   const auto f = hn::Set(Words(), factor), rest = hn::Set(Words(), 65536 - factor);
   for_each_pixel(pixels, n, [&](const Colour& c) HWY_ATTR {
-    const auto grey = hn::Mul(grey_of(c), rest);
+    const auto grey = hn::Mul(grey_value(c), rest);
     const auto one = [&](Vec value) HWY_ATTR { return to_value(hn::Add(hn::Mul(value, f), grey)); };
     return Colour{one(c.red), one(c.green), one(c.blue)};
   });
@@ -67,7 +67,8 @@ void blend_grey(std::uint32_t* pixels, std::size_t n, std::int32_t factor) {
 std::int64_t sum_grey(const std::uint32_t* pixels, std::size_t n) {
   const Words d;
   auto sum = hn::Zero(d);  // n < 2^23: no lane overflows
-  for (std::size_t i = 0; i < n; i += hn::Lanes(d)) sum = hn::Add(sum, grey_of(load(pixels + i)));
+  for (std::size_t i = 0; i < n; i += hn::Lanes(d))
+    sum = hn::Add(sum, grey_value(load(pixels + i)));
   HWY_ALIGN std::int32_t lanes[hn::MaxLanes(d)];
   hn::Store(sum, d, lanes);
   std::int64_t total = 0;
@@ -76,7 +77,7 @@ std::int64_t sum_grey(const std::uint32_t* pixels, std::size_t n) {
 }
 
 // The hue in sixths of a circle with 16 binary places, 0 .. 6 * 65536. Grey has hue 0.
-HWY_INLINE Vec hue_of(const Colour& c, Vec most, Vec chroma) {
+HWY_INLINE Vec hue_value(const Colour& c, Vec most, Vec chroma) {
   const Words d;
   const auto is_red = hn::Eq(most, c.red), is_green = hn::Eq(most, c.green);
   const auto rest = hn::IfThenElse(is_green, hn::Sub(c.blue, c.red), hn::Sub(c.red, c.green));
@@ -111,7 +112,7 @@ void turn_hue(std::uint32_t* pixels, std::size_t n, std::int32_t turn) {
     const auto most = hn::Max(c.red, hn::Max(c.green, c.blue));
     const auto least = hn::Min(c.red, hn::Min(c.green, c.blue));
     const auto chroma = hn::Sub(most, least);
-    const auto turned = hn::Add(hue_of(c, most, chroma), by);
+    const auto turned = hn::Add(hue_value(c, most, chroma), by);
     const auto hue = hn::IfThenElse(hn::Lt(turned, full), turned, hn::Sub(turned, full));
     return Colour{channel_at(hue, 0, least, chroma), channel_at(hue, 2, least, chroma),
                   channel_at(hue, 4, least, chroma)};

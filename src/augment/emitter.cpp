@@ -6,12 +6,12 @@
 
 namespace loaderscope::augment {
 
-std::size_t bytes_of(Transfer transfer) {
+std::size_t element_bytes(Transfer transfer) {
   if (transfer == Transfer::f32) return 4;
   return transfer == Transfer::f16 ? 2 : 1;
 }
 
-std::uint16_t half_of(float value) {
+std::uint16_t half_bits(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const auto sign = static_cast<std::uint16_t>((bits >> 16) & 0x8000u);
   const float size = std::abs(value);
@@ -28,21 +28,21 @@ Emitter::Emitter(const AugmentOptions& options, const Normalise& normalise)
     : transfer_(options.transfer),
       layout_(options.layout),
       size_(static_cast<std::size_t>(options.size)),
-      bytes_(bytes_of(options.transfer)),
-      scaling_(scaling_of(normalise)) {
+      bytes_(element_bytes(options.transfer)),
+      scaling_(make_scaling(normalise)) {
   for (std::size_t c = 0; c < 3; ++c) {
     for (std::size_t value = 0; value < 256; ++value) {
       const float centred = static_cast<float>(value) - scaling_.subtract[c];
       floats_[c][value] = centred * scaling_.multiply[c];
-      halves_[c][value] = half_of(floats_[c][value]);
+      halves_[c][value] = half_bits(floats_[c][value]);
     }
   }
 }
 
 void Emitter::write_row(const std::uint32_t* pixels, int y, std::byte* place) const {
   const bool is_short = size_ < kVectorBytes;
-  const bool by_table = is_short || (transfer_ == Transfer::f16 && !has_f16());
-  by_table ? write_by_table(pixels, y, place) : write_by_kernel(pixels, y, place);
+  const bool uses_table = is_short || (transfer_ == Transfer::f16 && !has_f16());
+  uses_table ? write_by_table(pixels, y, place) : write_by_kernel(pixels, y, place);
 }
 
 void Emitter::write_by_kernel(const std::uint32_t* pixels, int y, std::byte* place) const {
@@ -74,7 +74,7 @@ void Emitter::write_by_table(const std::uint32_t* pixels, int y, std::byte* plac
   }
 }
 
-std::optional<Normalise> normalise_of(const std::vector<std::string>& operations) {
+std::optional<Normalise> find_normalise(const std::vector<std::string>& operations) {
   for (const std::string& text : operations) {
     if (text.substr(0, text.find(':')) == "normalise")
       return std::get<Normalise>(make_operation(text, 1));
@@ -82,7 +82,7 @@ std::optional<Normalise> normalise_of(const std::vector<std::string>& operations
   return std::nullopt;
 }
 
-Scaling scaling_of(const Normalise& normalise) {
+Scaling make_scaling(const Normalise& normalise) {
   Scaling scaling;
   for (std::size_t c = 0; c < 3; ++c) {
     scaling.subtract[c] = static_cast<float>(255 * normalise.mean[c]);

@@ -14,8 +14,8 @@
 
 namespace loaderscope::augment {
 
-std::size_t bytes_of(Transfer transfer);
-std::uint16_t half_of(float value);  // IEEE binary16, rounded to nearest even
+std::size_t element_bytes(Transfer transfer);
+std::uint16_t half_bits(float value);  // IEEE binary16, rounded to nearest even
 
 class Emitter {
  public:
@@ -42,9 +42,9 @@ class Emitter {
 // augmentation on the host.
 
 // Returns nothing if the list has none. Throws ValueError for unsupported parameters.
-std::optional<Normalise> normalise_of(const std::vector<std::string>& operations);
+std::optional<Normalise> find_normalise(const std::vector<std::string>& operations);
 
 // Returns the scaling of bytes: output = (value - subtract) x multiply.
-Scaling scaling_of(const Normalise& normalise);
+Scaling make_scaling(const Normalise& normalise);
 
 }  // namespace loaderscope::augment

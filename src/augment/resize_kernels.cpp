@@ -39,8 +39,8 @@ HWY_INLINE V32 multiply_pairs(D32 d32, V16 a, V16 b, V32 sum) {
 }
 
 template <int kPairs>  // 0: any number
-HWY_INLINE void blend_rows_of(const RowBlend& blend, std::size_t n,
-                              std::int16_t* HWY_RESTRICT out) {
+HWY_INLINE void blend_row_pairs(const RowBlend& blend, std::size_t n,
+                                std::int16_t* HWY_RESTRICT out) {
   const hn::ScalableTag<std::int16_t> d;
   const hn::Rebind<std::uint8_t, decltype(d)> d8;
   const hn::RepartitionToWide<decltype(d)> d32;
@@ -63,7 +63,7 @@ HWY_INLINE void blend_rows_of(const RowBlend& blend, std::size_t n,
 }
 
 void blend_rows(const RowBlend& blend, std::size_t n, std::int16_t* out) {
-  blend.pairs == 2 ? blend_rows_of<2>(blend, n, out) : blend_rows_of<0>(blend, n, out);
+  blend.pairs == 2 ? blend_row_pairs<2>(blend, n, out) : blend_row_pairs<0>(blend, n, out);
 }
 
 // Block b of the result: the 8 values at row + 3 * first[4 * b].
@@ -94,8 +94,8 @@ alignas(16) constexpr std::uint8_t kTranspose[16] = {0, 4, 8,  12, 1, 5, 9,  13,
                                                      2, 6, 10, 14, 3, 7, 11, 15};
 
 template <int kPairs>  // 0: any number
-HWY_INLINE void resize_row_of(const std::int16_t* HWY_RESTRICT row, const Taps& taps, int fraction,
-                              std::uint32_t* HWY_RESTRICT out) {
+HWY_INLINE void resize_row_pairs(const std::int16_t* HWY_RESTRICT row, const Taps& taps,
+                                 int fraction, std::uint32_t* HWY_RESTRICT out) {
   const hn::ScalableTag<std::int16_t> d;
   const hn::RepartitionToWide<decltype(d)> d32;
   const hn::Repartition<std::uint8_t, decltype(d)> d8;
@@ -132,9 +132,9 @@ HWY_INLINE void resize_row_of(const std::int16_t* HWY_RESTRICT row, const Taps& 
 }
 
 void resize_row(const std::int16_t* row, const Taps& taps, int fraction, std::uint32_t* out) {
-  if (taps.pairs == 1) return resize_row_of<1>(row, taps, fraction, out);
-  if (taps.pairs == 2) return resize_row_of<2>(row, taps, fraction, out);
-  resize_row_of<0>(row, taps, fraction, out);
+  if (taps.pairs == 1) return resize_row_pairs<1>(row, taps, fraction, out);
+  if (taps.pairs == 2) return resize_row_pairs<2>(row, taps, fraction, out);
+  resize_row_pairs<0>(row, taps, fraction, out);
 }
 
 std::string target_name() { return hwy::TargetName(HWY_TARGET); }

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kMinBits = 14, kMaxBits = 20;
 
-std::int32_t pair_of(std::int32_t even, std::int32_t odd) {
+std::int32_t pack_pair(std::int32_t even, std::int32_t odd) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(even) |
                                    static_cast<std::uint32_t>(odd) << 16);
 }
@@ -38,7 +38,7 @@ void make_two(const Axis& axis, const TapOptions& options, Taps& taps) {
         first == last ? 0 : static_cast<std::int32_t>((centre - first) * kOneStep + 0.5);
     const auto at = static_cast<std::size_t>(place);
     taps.first[at] = first;
-    taps.weights[at] = pair_of((1 << kMinBits) - odd, odd);
+    taps.weights[at] = pack_pair((1 << kMinBits) - odd, odd);
     if (i == 0) taps.read.low = first;
     taps.read.high = std::min(first + 2, axis.high);
   }
@@ -73,7 +73,7 @@ struct Window {
 
 // At most `most` pixels: where rounding of the borders would make it one more, that one has no
 // weight.
-Window window_of(const Axis& axis, int output, int most) {
+Window input_window(const Axis& axis, int output, int most) {
   const double centre = axis.start + axis.scale * (output + 0.5);
   // Rounds down: what is cut off is not negative.
   const int begin = std::max(static_cast<int>(std::max(centre - axis.scale + 0.5, 0.0)), axis.low);
@@ -86,7 +86,7 @@ void make_triangle(const Axis& axis, const TapOptions& options, Taps& taps) {
   reserve(options, (most + 1) / 2, bits_for(axis), taps);
   const double slope = 1 / axis.scale;
   for (int i = 0; i < options.outputs; ++i) {
-    const Window window = window_of(axis, i, most);
+    const Window window = input_window(axis, i, most);
     const auto triangle = [&](int pixel) {
       return std::max(0.0, 1 - std::abs(pixel + 0.5 - window.centre) * slope);
     };
@@ -99,7 +99,8 @@ void make_triangle(const Axis& axis, const TapOptions& options, Taps& taps) {
     taps.read.high = window.end;
     for (int pixel = window.begin; pixel < window.end; pixel += 2, at += taps.padded) {
       const std::int32_t even = sum.next(triangle(pixel));
-      taps.weights[at] = pair_of(even, pixel + 1 < window.end ? sum.next(triangle(pixel + 1)) : 0);
+      taps.weights[at] =
+          pack_pair(even, pixel + 1 < window.end ? sum.next(triangle(pixel + 1)) : 0);
     }
   }
 }

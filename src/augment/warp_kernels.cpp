@@ -24,7 +24,7 @@ HWY_INLINE Vec dot(Vec a, Vec b) {
 }
 
 // The weights of both neighbours, 1 << 14 together, from 16 binary places.
-HWY_INLINE Vec weights_of(Vec place) {
+HWY_INLINE Vec place_weights(Vec place) {
   const Words d;
   const auto odd = hn::And(hn::ShiftRight<2>(place), hn::Set(d, 0x3fff));
   return pack(hn::Sub(hn::Set(d, 1 << 14), odd), odd);
@@ -73,7 +73,7 @@ void sample_ray(const Bordered& image, const Ray& ray, std::size_t n, std::uint3
     const auto x = hn::Add(hn::Set(d, ray.x), hn::Mul(step, hn::Set(d, ray.dx)));
     const auto y = hn::Add(hn::Set(d, ray.y), hn::Mul(step, hn::Set(d, ray.dy)));
     const auto corners = gather(image, x, y);
-    const auto x_weights = weights_of(x), y_weights = weights_of(y);
+    const auto x_weights = place_weights(x), y_weights = place_weights(y);
     const auto red = blend<0>(corners, x_weights, y_weights);
     const auto green = hn::ShiftLeft<8>(blend<1>(corners, x_weights, y_weights));
     const auto blue = hn::ShiftLeft<16>(blend<2>(corners, x_weights, y_weights));

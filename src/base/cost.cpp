@@ -35,7 +35,7 @@ const char* why_no_cost(Stage stage) {
 Stage parse_stage(std::string_view name, std::initializer_list<Stage> more) {
   const auto stage = value_of<Stage>(name);
   std::vector<std::string_view> names;
-  for (Stage of_ours : cost_stages()) names.push_back(name_of(of_ours));
+  for (Stage own : cost_stages()) names.push_back(name_of(own));
   for (Stage other : more) names.push_back(name_of(other));
   if (stage && std::find(names.begin(), names.end(), name) != names.end()) return *stage;
   if (stage && why_no_cost(*stage) != nullptr) throw ValueError(why_no_cost(*stage));

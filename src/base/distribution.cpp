@@ -21,7 +21,7 @@ constexpr double kZ99 = 2.3263478740408408;  // inverse_normal(0.99)
 
 // sigma of ln for a lognormal whose 99th percentile is `ratio` times its mean:
 // ln ratio = z sigma - sigma^2 / 2, the smaller root.
-double sigma_of(double ratio) {
+double lognormal_sigma(double ratio) {
   if (!(ratio > 1)) throw ValueError("expected a p99 above the mean");
   const double discriminant = kZ99 * kZ99 - 2 * std::log(ratio);
   if (discriminant < 0) {
@@ -47,7 +47,7 @@ Distribution parse_lognormal(const Parts& parts, ValueParser parse, bool is_rate
   if (!parts[2].starts_with("p99=")) return lognormal(mean, parse_real(parts[2]));
   const double p99 = parse(parts[2].substr(4));
   if (is_rate && p99 >= mean) throw ValueError("expected a p99 slower than the mean rate");
-  return lognormal(mean, sigma_of(is_rate ? mean / p99 : p99 / mean));
+  return lognormal(mean, lognormal_sigma(is_rate ? mean / p99 : p99 / mean));
 }
 
 Distribution parse_uniform(const Parts& parts, ValueParser parse) {

@@ -42,9 +42,9 @@ std::string_view non_file_kind(const std::string& path) {
 
 // Avoids an iterator over the stream's buffer, which would throw if a read fails.
 std::string readable_text(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
+  std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
-  if (in) text << in.rdbuf();
+  if (file) text << file.rdbuf();
   return text.str();
 }
 

@@ -74,14 +74,14 @@ std::string ffmpeg_error(int result) {
   return text.data();
 }
 
-OfFfmpeg<AVCodecContext> open_codec(const CodecPlan& plan) {
+FfmpegPtr<AVCodecContext> open_codec(const CodecPlan& plan) {
   const Ffmpeg& av = ffmpeg();
   const AVCodec* codec = av.avcodec_find_decoder(plan.codec);
   if (codec == nullptr) {
     throw ValueError(std::string("its frames are coded by ") + av.avcodec_get_name(plan.codec) +
                      ", which FFmpeg cannot decode here");
   }
-  OfFfmpeg<AVCodecContext> context(av.avcodec_alloc_context3(codec));
+  FfmpegPtr<AVCodecContext> context(av.avcodec_alloc_context3(codec));
   if (!context) throw ValueError("there is no memory for its codec");
   context->thread_count = 1;
   context->max_pixels = plan.largest_pixels;

@@ -74,7 +74,7 @@ struct FreesFfmpeg {
   void operator()(SwsContext* context) const { ffmpeg().sws_freeContext(context); }
 };
 template <class T>
-using OfFfmpeg = std::unique_ptr<T, FreesFfmpeg>;
+using FfmpegPtr = std::unique_ptr<T, FreesFfmpeg>;
 
 struct CodecPlan {
   AVCodecID codec = AV_CODEC_ID_NONE;
@@ -84,6 +84,6 @@ struct CodecPlan {
   std::int64_t largest_pixels = 0;  // larger frames are refused before memory is allocated
 };
 // Opens a decoder with one thread. Throws ValueError with a text that continues "PATH: ".
-OfFfmpeg<AVCodecContext> open_codec(const CodecPlan& plan);
+FfmpegPtr<AVCodecContext> open_codec(const CodecPlan& plan);
 
 }  // namespace loaderscope

@@ -21,14 +21,14 @@ constexpr ImageFormat kFormats[] = {
 
 char to_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-std::string_view text_of(std::span<const std::byte> stored) {
+std::string_view text_view(std::span<const std::byte> stored) {
   return {reinterpret_cast<const char*>(stored.data()), stored.size()};
 }
 
 // Compares as many bytes as `stored` has.
 bool agrees(const ImageFormat::Magic& part, std::span<const std::byte> stored) {
   if (stored.size() <= part.offset) return true;
-  const std::string_view found = text_of(stored).substr(part.offset, part.bytes.size());
+  const std::string_view found = text_view(stored).substr(part.offset, part.bytes.size());
   return part.bytes.starts_with(found);
 }
 
@@ -64,7 +64,7 @@ std::size_t longest_image_magic() {
   return longest;
 }
 
-ImageKind image_kind_of(std::span<const std::byte> stored) {
+ImageKind detect_image_kind(std::span<const std::byte> stored) {
   std::size_t kind = 0;
   while (kind < std::size(kFormats) && !kFormats[kind].begins(stored)) ++kind;
   return static_cast<ImageKind>(kind);

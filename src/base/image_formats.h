@@ -39,7 +39,7 @@ std::span<const ImageFormat> image_formats();     // in the order of ImageKind, 
 const ImageFormat& image_format(ImageKind kind);  // not `unknown`
 std::size_t longest_image_magic();                // bytes
 // Detects the kind from the first bytes.
-ImageKind image_kind_of(std::span<const std::byte> stored);
+ImageKind detect_image_kind(std::span<const std::byte> stored);
 
 // Returns whether the name has a suffix of images, in small or capital letters.
 bool is_image_name(std::string_view name);

@@ -4,7 +4,7 @@
 
 namespace loaderscope {
 
-double median_of(std::vector<double> values) {
+double find_median(std::vector<double> values) {
   if (values.empty()) return 0;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());

@@ -6,7 +6,7 @@
 
 namespace loaderscope {
 
-double median_of(std::vector<double> values);  // 0 without values
+double find_median(std::vector<double> values);  // 0 without values
 
 // Student's distribution with `degrees` degrees of freedom, at least 1: the value below which the
 // share `p` lies, and the share that lies below `t`.

@@ -46,7 +46,7 @@ auto& current_sequence() {
 
 // A thread has only one sequence. A caller that finds it cleared begins the next stay for all
 // callers.
-std::uint64_t by_sequence(std::uint64_t& stay) {
+std::uint64_t update_stay(std::uint64_t& stay) {
   constexpr auto kOurs = &kSequence;
   auto& current = current_sequence();
   std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -63,22 +63,22 @@ void sleep_shortly() {
   ::clock_nanosleep(CLOCK_MONOTONIC, 0, &kLength, nullptr);
 }
 
-bool is_told_by_kernel() {
+bool kernel_reports_sleeps() {
   std::uint64_t stay = 0;
-  return ends_with_sleeps([&] { return by_sequence(stay); }, sleep_shortly);
+  return ends_with_sleeps([&] { return update_stay(stay); }, sleep_shortly);
 }
 
 }  // namespace
 
 // The size is 0 if the kernel refused, or if the user switched it off (glibc.pthread.rseq).
 bool RescheduleDetector::known() {
-  static const bool known = __rseq_size != 0 && is_told_by_kernel();
+  static const bool known = __rseq_size != 0 && kernel_reports_sleeps();
   return known;
 }
 
 std::uint64_t RescheduleDetector::number() {
   thread_local std::uint64_t stay = 0;
-  return known() ? by_sequence(stay) : ++stay;
+  return known() ? update_stay(stay) : ++stay;
 }
 
 #else

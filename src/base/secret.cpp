@@ -99,17 +99,17 @@ std::string without_lone_signature(std::string_view text) {
 }
 
 std::string hide_once(std::string_view text) {
-  constexpr std::string_view kBehindScheme = "://";
+  constexpr std::string_view kSchemeEnd = "://";
   std::string shown;
   for (;;) {
-    const auto scheme = text.find(kBehindScheme);
+    const auto scheme = text.find(kSchemeEnd);
     if (scheme == text.npos) return shown + without_lone_signature(text);
-    const auto server = scheme + kBehindScheme.size();
+    const auto server = scheme + kSchemeEnd.size();
     const auto slash = std::min(text.find_first_of("/?# \n", server), text.size());
     const auto end = std::min(text.find_first_of(" \n", slash), text.size());
     const auto query = std::min(text.find_first_of("?#", slash), end);
     shown += without_lone_signature(text.substr(0, scheme));
-    shown += kBehindScheme;
+    shown += kSchemeEnd;
     shown += without_password(text.substr(server, slash - server), slash == text.size());
     shown += text.substr(slash, query - slash);
     shown += without_signature(text.substr(query, end - query));
@@ -209,7 +209,7 @@ std::string hmac_sha256(const Secret& key, std::string_view message) {
   return sha256(outer + sha256(inner.append(message)));
 }
 
-std::string hex_of(std::string_view bytes) {
+std::string hex_text(std::string_view bytes) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string text;
   for (const char byte : bytes) {

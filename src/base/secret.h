@@ -46,7 +46,7 @@ bool holds_secret(std::string_view text);
 std::string sha256(std::string_view bytes);
 std::string hmac_sha256(const Secret& key, std::string_view message);
 
-std::string hex_of(std::string_view bytes);
+std::string hex_text(std::string_view bytes);
 
 // Takes the same time for every difference, so that a stranger cannot guess a code byte by byte.
 bool are_same_code(std::string_view one, std::string_view other);

@@ -15,18 +15,18 @@ using Policy = policies::policy<policies::promote_double<false>,
                                 policies::evaluation_error<policies::ignore_error>>;
 using Student = boost::math::students_t_distribution<double, Policy>;
 
-Student student_of(std::int64_t degrees) {
+Student student_distribution(std::int64_t degrees) {
   return Student(static_cast<double>(std::max<std::int64_t>(degrees, 1)));
 }
 
 }  // namespace
 
 double student_quantile(double p, std::int64_t degrees) {
-  return boost::math::quantile(student_of(degrees), p);
+  return boost::math::quantile(student_distribution(degrees), p);
 }
 
 double student_probability(double t, std::int64_t degrees) {
-  return boost::math::cdf(student_of(degrees), t);
+  return boost::math::cdf(student_distribution(degrees), t);
 }
 
 }  // namespace loaderscope

@@ -11,7 +11,7 @@ namespace loaderscope {
 namespace {
 
 // Returns the number after `name` in "rchar: 123\n..."
-std::optional<std::int64_t> number_behind(std::string_view text, std::string_view name) {
+std::optional<std::int64_t> labelled_number(std::string_view text, std::string_view name) {
   const auto found = text.find(name);
   if (found == text.npos) return std::nullopt;
   const std::string_view rest = text.substr(found + name.size());
@@ -29,7 +29,7 @@ std::optional<ThreadIo::Reads> ThreadIo::since_last() {
   const ssize_t got = file_ < 0 ? -1 : ::pread(file_, text.data(), text.size(), 0);
   if (got <= 0) return std::nullopt;
   const std::string_view all(text.data(), static_cast<std::size_t>(got));
-  const auto bytes = number_behind(all, "rchar: "), calls = number_behind(all, "syscr: ");
+  const auto bytes = labelled_number(all, "rchar: "), calls = labelled_number(all, "syscr: ");
   if (!bytes || !calls) return std::nullopt;
   const std::optional<Reads> last = last_;
   last_ = Reads{*calls + 1, *bytes + got};  // this call is counted too, after its own read

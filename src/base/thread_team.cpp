@@ -18,8 +18,8 @@ void ThreadTeam::guarded(const std::function<void()>& work) {
   }
 }
 
-void ThreadTeam::run_beside(int threads, const std::function<void()>& work,
-                            const std::function<void()>& lead) {
+void ThreadTeam::run_concurrently(int threads, const std::function<void()>& work,
+                                  const std::function<void()>& lead) {
   const unsigned count = threads > 0 ? static_cast<unsigned>(threads)
                                      : std::max(1u, std::thread::hardware_concurrency());
   {
@@ -50,7 +50,7 @@ void ThreadTeam::run(int threads, const std::function<void()>& work,
     all_ended = ++finished == started;
     ended.notify_one();
   };
-  run_beside(threads, counted, [&] {
+  run_concurrently(threads, counted, [&] {
     std::unique_lock lock(mutex);
     while (!ended.wait_for(lock, 100ms, [&] { return all_ended || failed_; })) {
       lock.unlock();

@@ -23,8 +23,8 @@ class ThreadTeam {
   void run(int threads, const std::function<void()>& work, const std::function<void()>& show);
 
   // Runs `lead` in the calling thread while the members run `work`.
-  void run_beside(int threads, const std::function<void()>& work,
-                  const std::function<void()>& lead);
+  void run_concurrently(int threads, const std::function<void()>& work,
+                        const std::function<void()>& lead);
 
  private:
   void guarded(const std::function<void()>& work);

@@ -189,7 +189,7 @@ const std::vector<Word<Prove>>& Words<Prove>::table() {
   return words;
 }
 
-Cause cause_of(Stage stage) {
+Cause stage_cause(Stage stage) {
   switch (stage) {
     case Stage::read:
     case Stage::read_decompress:
@@ -225,7 +225,7 @@ Cause cause_of(Stage stage) {
 
 bool makes_batches(Cause cause) {
   return std::any_of(kMakingStages.begin(), kMakingStages.end(),
-                     [&](Stage stage) { return cause_of(stage) == cause; });
+                     [&](Stage stage) { return stage_cause(stage) == cause; });
 }
 
 bool is_per_sample(Stage stage) {

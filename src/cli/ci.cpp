@@ -40,7 +40,7 @@ constexpr const char* kNext =
     "in\n"
     ".loaderscope/accepted.conf. See 'loaderscope help gate'.\n";
 
-std::string text_of(std::string_view name) {
+std::string file_text(std::string_view name) {
   for (const EmbeddedFile& file : ci_files()) {
     if (file.name == name) return std::string(file.content);
   }
@@ -74,13 +74,13 @@ void write_target(const Target& target, const CiFlags& flags) {
   fs::create_directories(fs::path(path).parent_path(), error);
   if (error) throw RunError(path + ": its folder cannot be made (" + error.message() + ")");
   const std::string text = target.file == "ci.conf"
-                               ? with_loader(text_of(target.file), flags.loader)
-                               : text_of(target.file);
+                               ? with_loader(file_text(target.file), flags.loader)
+                               : file_text(target.file);
   write_output(path, [&](std::ostream& out) { out << text; });
 }
 
 ExitCode print_file(std::string_view name) {
-  write_output("-", [&](std::ostream& out) { out << text_of(name); });
+  write_output("-", [&](std::ostream& out) { out << file_text(name); });
   return ExitCode::ok;
 }
 
@@ -90,7 +90,7 @@ ExitCode init(const CiFlags& flags) {
   if (flags.gitlab) return print_file("gitlab.yml");
   if (flags.shell) return print_file("shell.sh");
   check_targets(flags.force);
-  with_loader(text_of("ci.conf"), flags.loader);  // refuses before anything is written
+  with_loader(file_text("ci.conf"), flags.loader);  // refuses before anything is written
   for (const Target& target : kTargets) write_target(target, flags);
   write_output("-", [&](std::ostream& out) {
     out << "Wrote";

@@ -97,7 +97,7 @@ void declare_commands(CLI::App& parent, std::span<const Command> commands,
 }
 
 // Long names without their dashes, which would make any two short flags look alike.
-std::vector<std::string> flags_of(const CLI::App& app) {
+std::vector<std::string> list_flags(const CLI::App& app) {
   std::vector<std::string> flags;
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_group() == kHidden) continue;
@@ -143,7 +143,7 @@ bool is_meant_as_program(const CLI::App& app, const std::vector<std::string>& wo
   if (is_meant_as_program(app, words)) refuse_program(words);
   if (word.starts_with('-')) {
     const std::string flag = word.substr(0, word.find('='));
-    const std::vector<std::string> flags = flags_of(app);
+    const std::vector<std::string> flags = list_flags(app);
     const std::string bare = flag.substr(std::min(flag.size(), flag.find_first_not_of('-')));
     const std::string nearest = nearest_word(bare, {flags.begin(), flags.end()});
     const std::string hint = nearest.empty() ? see_help(app) : "did you mean '--" + nearest + "'?";

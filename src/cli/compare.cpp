@@ -84,7 +84,7 @@ class Bisection {
     try {
       const auto& found = found_.emplace_back(commit, measure(commit));
       if (found.second.interrupted) return compare::CommitState::unknown;
-      return side_of(judge(found.second), whole);
+      return classify_commit(judge(found.second), whole);
     } catch (const RunError& error) {
       notes_.push_back(error.what());
       return compare::CommitState::unknown;
@@ -135,9 +135,9 @@ class Reached {
     if (record.machine.host == machine_.host)
       add_known_rates(known_rates(profile_, machine_, record.config.data, notes_), record);
     const double rate = per_second(record, &RankRecord::samples).value_or(0);
-    Arm& of = arms_.at(arm);
-    if (rate <= of.rate) return;
-    of = {rate, probed_words(machine_ceilings(record))};
+    Arm& best = arms_.at(arm);
+    if (rate <= best.rate) return;
+    best = {rate, probed_words(machine_ceilings(record))};
   }
   void add_to(std::vector<std::string>& notes) const {
     notes.insert(notes.end(), notes_.begin(), notes_.end());
@@ -162,14 +162,14 @@ compare::Comparison compare_results(const CompareFlags& flags, const RunConfig& 
   if (flags.results.size() != 2)
     throw UsageError(shown_text(flags.results.front()) + ": give two results, of A and of B",
                      "loaderscope compare a.json b.json");
-  refuse_flags_beside_result(given, "leave it out, as two results are compared as they are");
+  refuse_flags_with_result(given, "leave it out, as two results are compared as they are");
   const std::string a = place_of_result(flags.results[0]), b = place_of_result(flags.results[1]);
   RunRecord there = read_result(a).record, here = read_result(b).record;
   const MachineFacts machine = read_machine();
   std::optional<compare::KnownNoise> known;
   if (there.machine.cpu == machine.cpu && there.machine.cores == machine.cores)
     known = compare::NoiseHistory(source::user_cache_folder(), machine).summary();
-  compare::Comparison comparison = compare::of_results(there, here, known);
+  compare::Comparison comparison = compare::compare_two_runs(there, here, known);
   comparison.arms = {{{"A", a, ""}, {"B", b, ""}}};
   Reached reached(flags.own.text(kMachineFlag.name));
   reached.look(0, there);
@@ -190,26 +190,26 @@ compare::Comparison compare_arms(const CompareFlags& flags, const RunConfig& giv
   context.look = [&](std::int64_t arm, RunRecord& record) {
     reached.look(static_cast<std::size_t>(arm), record);
   };
-  constexpr double kOfAnchor = 1.0 / 3;
-  if (arms.anchor) compare::give_share(context.options, 1 - kOfAnchor);
+  constexpr double kAnchorShare = 1.0 / 3;
+  if (arms.anchor) compare::give_share(context.options, 1 - kAnchorShare);
   compare::Comparison comparison = compare_with_progress(arms.two[0], arms.two[1], context);
   comparison.same_flags = arms.same_flags;
   comparison.notes.insert(comparison.notes.end(), arms.notes.begin(), arms.notes.end());
   reached.add_to(comparison.notes);
   if (!arms.anchor || comparison.interrupted) return comparison;
   context.options = options;
-  compare::give_share(context.options, kOfAnchor);
+  compare::give_share(context.options, kAnchorShare);
   context.same_by_construction = {};
   context.look = {};
   const compare::Comparison since = compare_with_progress(*arms.anchor, arms.two[1], context);
   comparison.interrupted = since.interrupted;
-  comparison.anchor = anchor_of(since, options.anchor_limit);
+  comparison.anchor = judge_anchor(since, options.anchor_limit);
   return comparison;
 }
 
-compare::Comparison comparison_of(const CompareFlags& flags, const RunConfig& given,
-                                  const compare::Options& options,
-                                  const std::function<bool()>& stopped) {
+compare::Comparison make_comparison(const CompareFlags& flags, const RunConfig& given,
+                                    const compare::Options& options,
+                                    const std::function<bool()>& stopped) {
   if (flags.own.is_on("bisect")) return bisect_refs(flags, given, options, stopped);
   if (!flags.results.empty()) return compare_results(flags, given);
   return compare_arms(flags, given, options, stopped);
@@ -224,25 +224,26 @@ void remember(const compare::Comparison& comparison, const compare::ComparisonRe
 ExitCode run_compare(CompareFlags& flags) {
   const RunConfig given = flags.own.read(flags.base);
   refuse_flags_of_run(given);
-  const compare::Options options = options_of(flags.own);
-  const std::vector<compare::Accepted> accepted = accepted_of(flags.own);
+  const compare::Options options = compare_options(flags.own);
+  const std::vector<compare::Accepted> accepted = accepted_changes(flags.own);
   OutputRules rules = flags.base.output_rules(given);
   rules.made_from.insert(rules.made_from.end(), flags.results.begin(), flags.results.end());
-  check_places(places_of(given), "compare", rules);
+  check_places(result_places(given), "compare", rules);
 
   const std::atomic<int>& stop_signal = catch_stop_signals();
   const auto stopped = [&] { return stop_signal.load() != 0; };
-  compare::Comparison comparison = comparison_of(flags, given, options, stopped);
+  compare::Comparison comparison = make_comparison(flags, given, options, stopped);
   comparison.options = options;
   comparison.accepted = accepted;
-  comparison.today = date_of(std::chrono::system_clock::now());
+  comparison.today = utc_date(std::chrono::system_clock::now());
   comparison.reproduce = compare_command(flags, given, comparison.arms);
   if (!flags.own.text("ref-a").empty()) comparison.file = file_of_batches(given);
   const compare::ComparisonResult judgement = judge(comparison);
   remember(comparison, judgement);
-  write_answer(places_of(given), result_of(comparison, version_number()), answer_style(flags.own));
+  write_answer(result_places(given), make_result(comparison, version_number()),
+               answer_style(flags.own));
   return comparison.interrupted ? exit_code_of_signal(stop_signal.load())
-                                : exit_code_of(gate_of(comparison, judgement).gate);
+                                : gate_exit_code(decide_gate(comparison, judgement).gate);
 }
 
 }  // namespace

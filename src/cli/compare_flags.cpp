@@ -112,7 +112,7 @@ CompareFlags::CompareFlags(CLI::App& app)
       ->expected(0, 2);
 }
 
-compare::Options options_of(const CommandFlags& flags) {
+compare::Options compare_options(const CommandFlags& flags) {
   compare::Options options;
   options.budget = flags.value("budget", parse_duration, options.budget);
   if (options.budget <= 0) flags.refuse("budget", "expected a time above 0, such as 4m");
@@ -123,7 +123,7 @@ compare::Options options_of(const CommandFlags& flags) {
   options.band = flags.value("band", parse_share, options.band);
   read_demand(flags, options);
   options.only_if_it_matters = is_word(flags, "fail-on", "slower", "matters");
-  options.must_tell = is_word(flags, "cannot-tell", "warn", "fail");
+  options.must_decide = is_word(flags, "cannot-tell", "warn", "fail");
   options.more_memory_fails = is_word(flags, "more-memory", "warn", "fail");
   if (options.only_if_it_matters && options.rate_needed <= 0)
     throw UsageError("--fail-on matters: what the training takes is not known",
@@ -168,7 +168,7 @@ std::string compare_command(const CompareFlags& flags, const RunConfig& given,
   return text;
 }
 
-std::vector<compare::Accepted> accepted_of(const CommandFlags& flags) {
+std::vector<compare::Accepted> accepted_changes(const CommandFlags& flags) {
   constexpr const char* kUsual = ".loaderscope/accepted.conf";
   std::error_code error;
   const std::string path = flags.is_given("accepted") ? flags.text("accepted") : kUsual;
@@ -176,13 +176,13 @@ std::vector<compare::Accepted> accepted_of(const CommandFlags& flags) {
   return compare::parse_accepted(read_key_file(path), path);
 }
 
-std::string date_of(std::chrono::system_clock::time_point now) {
+std::string utc_date(std::chrono::system_clock::time_point now) {
   const std::chrono::year_month_day date(std::chrono::floor<std::chrono::days>(now));
   return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()),
                      static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
 }
 
-ExitCode exit_code_of(compare::Gate gate) {
+ExitCode gate_exit_code(compare::Gate gate) {
   switch (gate) {
     case compare::Gate::passes:
       return ExitCode::ok;
@@ -196,19 +196,19 @@ ExitCode exit_code_of(compare::Gate gate) {
 
 CompareArms::CompareArms(const CommandFlags& flags, const RunConfig& base,
                          const std::function<bool()>& stopped) {
-  const bool of_flags = flags.is_given("a") || flags.is_given("b");
-  const bool of_refs = flags.is_given("ref-a") || flags.is_given("ref-b");
-  const bool of_binaries = flags.is_given("binary-a") || flags.is_given("binary-b");
-  if (of_flags + of_refs + of_binaries != 1) refuse_arms();
-  for (const char* of_refs_only : {"build", "anchor-ref"}) {
-    if (flags.is_given(of_refs_only) && !of_refs)
-      throw UsageError("--" + std::string(of_refs_only) + ": is for --ref-a and --ref-b",
+  const bool has_flags = flags.is_given("a") || flags.is_given("b");
+  const bool has_refs = flags.is_given("ref-a") || flags.is_given("ref-b");
+  const bool has_binaries = flags.is_given("binary-a") || flags.is_given("binary-b");
+  if (has_flags + has_refs + has_binaries != 1) refuse_arms();
+  for (const char* ref_flag : {"build", "anchor-ref"}) {
+    if (flags.is_given(ref_flag) && !has_refs)
+      throw UsageError("--" + std::string(ref_flag) + ": is for --ref-a and --ref-b",
                        "give --ref-a, such as --ref-a origin/main");
   }
   two = {plain_arm("A", base), plain_arm("B", base)};
-  if (of_flags) take_flags(flags);
-  if (of_binaries) take_binaries(flags);
-  if (of_refs) take_refs(flags, base, stopped);
+  if (has_flags) take_flags(flags);
+  if (has_binaries) take_binaries(flags);
+  if (has_refs) take_refs(flags, base, stopped);
 }
 
 void CompareArms::take_flags(const CommandFlags& flags) {

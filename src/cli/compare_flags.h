@@ -22,13 +22,13 @@ struct CompareFlags {
   std::vector<std::string> results;
 };
 
-compare::Options options_of(const CommandFlags& flags);  // throws UsageError
+compare::Options compare_options(const CommandFlags& flags);  // throws UsageError
 
 // Reads the given file or the file at the default place. Throws UsageError.
-std::vector<compare::Accepted> accepted_of(const CommandFlags& flags);
-std::string date_of(std::chrono::system_clock::time_point now);  // "2026-11-23", of UTC
+std::vector<compare::Accepted> accepted_changes(const CommandFlags& flags);
+std::string utc_date(std::chrono::system_clock::time_point now);  // "2026-11-23", of UTC
 
-ExitCode exit_code_of(compare::Gate gate);
+ExitCode gate_exit_code(compare::Gate gate);
 
 // Returns the command that makes the same comparison again. It has the commits, so it does not
 // change with branches.

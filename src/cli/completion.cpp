@@ -29,7 +29,7 @@ struct Typed {
   std::string before;  // part of the typed word before its value: "--engine="
 };
 
-const Command* row_of(std::span<const Command> table, const std::string& name) {
+const Command* find_row_named(std::span<const Command> table, const std::string& name) {
   const auto found = std::find_if(table.begin(), table.end(),
                                   [&](const Command& command) { return command.row.name == name; });
   return found == table.end() ? nullptr : &*found;
@@ -56,7 +56,7 @@ Typed read_typed(const CLI::App& root, const TypedWords& words) {
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     typed.previous = words[i];
     typed.is_of_program |= words[i] == "--";
-    const Command* row = row_of(table, words[i]);
+    const Command* row = find_row_named(table, words[i]);
     if (row == nullptr) continue;
     typed.app = typed.app->get_subcommand(words[i]);
     typed.name += (typed.name.empty() ? "" : " ") + words[i];
@@ -167,7 +167,7 @@ constexpr std::string_view kWords = "words";
 
 // Returns the words after the program's name. One argument holds them all, so none is parsed as a
 // flag.
-std::vector<std::string> words_in(const std::string& line) {
+std::vector<std::string> split_words(const std::string& line) {
   std::vector<std::string> words;
   for (std::size_t end = line.find('\n'); end != line.npos;) {
     const std::size_t begin = end + 1;
@@ -179,7 +179,8 @@ std::vector<std::string> words_in(const std::string& line) {
 
 ExitCode print_words(const CLI::App& root, const std::string& line) {
   StandardOutput out;
-  for (const std::string& word : complete_words(root, words_in(line))) out.stream() << word << "\n";
+  for (const std::string& word : complete_words(root, split_words(line)))
+    out.stream() << word << "\n";
   return out.finish();
 }
 

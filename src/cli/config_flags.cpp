@@ -39,7 +39,7 @@ CLI::Option* add_flag(CLI::App& app, const Field& field, const std::string& name
 }
 
 // The values that a flag names where they are several; else nothing.
-std::optional<ListedFlag> listed_in(const Field& field, const std::vector<std::string>& given) {
+std::optional<ListedFlag> find_listed(const Field& field, const std::vector<std::string>& given) {
   if (field.repeats) {
     if (given.size() < 2 || !field.is_about(about::kWhichData)) return std::nullopt;
     return ListedFlag{field.name, given};
@@ -94,7 +94,7 @@ RunConfig ConfigFlags::config(OtherKeys& others, std::vector<ListedFlag>* listed
     if (!field->implied.empty() && (values.empty() || values.back().empty()))
       values.emplace_back(field->implied);
     if (listed != nullptr && !values.empty()) {
-      if (auto several = listed_in(*field, values)) {
+      if (auto several = find_listed(*field, values)) {
         listed->push_back(std::move(*several));
         continue;
       }
@@ -117,7 +117,7 @@ OutputRules ConfigFlags::output_rules(const RunConfig& config) const {
   return rules;
 }
 
-void refuse_flags_beside_result(const RunConfig& given, std::string_view instead) {
+void refuse_flags_with_result(const RunConfig& given, std::string_view instead) {
   for (const Field& field : fields()) {
     if (field.is_about(about::kSaved) || !field.given(given)) continue;
     throw UsageError("--" + std::string(field.name) + ": the result says what the base case is",
@@ -125,7 +125,7 @@ void refuse_flags_beside_result(const RunConfig& given, std::string_view instead
   }
 }
 
-MachineLimits limits_of(const MachineFacts& machine, const RunConfig& given) {
+MachineLimits machine_limits(const MachineFacts& machine, const RunConfig& given) {
   MachineLimits limits;
   limits.cores = machine.cores;
   if (given.program.command.given || given.program.loader.given || given.trainer.device.given ||

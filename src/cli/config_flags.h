@@ -49,10 +49,10 @@ class ConfigFlags {
 };
 
 // A result says what the base case is; flags would say it a second time. `instead`: what to do.
-void refuse_flags_beside_result(const RunConfig& given, std::string_view instead);
+void refuse_flags_with_result(const RunConfig& given, std::string_view instead);
 
 // Returns the properties of the machine that the defaults depend on. Searches for a GPU only if the
 // answer matters, because that starts its driver.
-MachineLimits limits_of(const MachineFacts& machine, const RunConfig& given);
+MachineLimits machine_limits(const MachineFacts& machine, const RunConfig& given);
 
 }  // namespace loaderscope

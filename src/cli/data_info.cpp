@@ -45,12 +45,12 @@ ExitCode info(const InfoFlags& flags) {
   };
   dataset::DatasetInfo first = looked_at(flags.path, flags, stop_signal);
   if (!is_drift) {
-    write_answer(places, result_of(first, version_number()), answer_style(flags.detail));
+    write_answer(places, make_result(first, version_number()), answer_style(flags.detail));
     return code(first.interrupted);
   }
   const dataset::Drift drift =
       dataset::drift_between(std::move(first), looked_at(flags.other, flags, stop_signal));
-  write_answer(places, result_of(drift, version_number()), answer_style(flags.detail));
+  write_answer(places, make_result(drift, version_number()), answer_style(flags.detail));
   return code(drift.a.interrupted || drift.b.interrupted);
 }
 

@@ -120,7 +120,7 @@ dataset::TwinOptions twin_options(const MakeFlags& flags) {
   return options;
 }
 
-dataset::MadeShards shards_of(const MakeFlags& flags, const dataset::WriterRow& writer) {
+dataset::MadeShards made_shards(const MakeFlags& flags, const dataset::WriterRow& writer) {
   dataset::MadeShards shards;
   shards.writer = &writer;
   read_flag(flags.shard_size, "--shard-size", shards.shard_size, parse_size);
@@ -169,7 +169,7 @@ Made make_what(const MakeFlags& flags, const dataset::MakeContext& context) {
     const dataset::MakeResult made = dataset::make_dataset(options, context);
     return {dataset::describe(options.path, options.count, made), made.complete};
   }
-  const dataset::MadeShards shards = shards_of(flags, *target.writer);
+  const dataset::MadeShards shards = made_shards(flags, *target.writer);
   const dataset::MakeResult made = dataset::make_shards(options, shards, context);
   const std::string text = dataset::describe(options.path, options.count, made);
   if (!made.complete) return {text, false};

@@ -24,7 +24,7 @@ struct DiagnoseFlags {
   DetailFlags detail;
 };
 
-traces::TraceOptions options_of(const DiagnoseFlags& flags) {
+traces::TraceOptions trace_options(const DiagnoseFlags& flags) {
   traces::TraceOptions options{flags.files, flags.step_range};
   if (flags.files.empty())
     throw UsageError("diagnose: the trace is missing",
@@ -50,13 +50,13 @@ traces::TraceOptions options_of(const DiagnoseFlags& flags) {
 // Rejects results of loaderscope, which are a diagnosis already.
 void refuse_own_results(const std::vector<std::string>& files) {
   for (const std::string& file : files)
-    if (is_result_of_ours(beginning_of(file)))
+    if (is_result_of_ours(read_beginning(file)))
       throw UsageError(file + ": is a result of loaderscope and no trace",
                        std::string("loaderscope report ") + file);
 }
 
 ExitCode diagnose(const DiagnoseFlags& flags) {
-  const traces::TraceOptions options = options_of(flags);
+  const traces::TraceOptions options = trace_options(flags);
   refuse_own_results(options.files);
   check_requirements(flags.require);
   const Places places = flags.answer.places();
@@ -64,7 +64,7 @@ ExitCode diagnose(const DiagnoseFlags& flags) {
   auto [record, analysis] = answer_of_traces(options);
   record.config.answer.json.value = flags.answer.json;
   record.config.answer.html.value = flags.answer.html;
-  const AnyResult result = result_of(record, analysis);
+  const AnyResult result = make_result(record, analysis);
   keep_last_result(record, result);
   return judge_and_answer(flags.require, record, analysis,
                           [&] { write_answer(places, result, answer_style(flags.detail)); });

@@ -91,9 +91,9 @@ RunRecord ExperimentRunner::run_or_show(const RunConfig& config, const RunContex
   }
 }
 
-RunRecord ExperimentRunner::run(const RunConfig& of_case) {
+RunRecord ExperimentRunner::run(const RunConfig& case_config) {
   std::string output;
-  RunConfig config = of_case;
+  RunConfig config = case_config;
   config.measure.hook_cost.value = false;
   RunContext context;
   context.stop_signal = &stop_signal_;

@@ -31,7 +31,7 @@ class ExperimentRunner {
   ExitCode exit_code(const Experiment& experiment) const;
 
  private:
-  RunRecord run(const RunConfig& of_case);
+  RunRecord run(const RunConfig& case_config);
   void look_at_ceilings(RunRecord& record);
   RunRecord run_or_show(const RunConfig& config, const RunContext& context,
                         const std::string& output);

@@ -27,7 +27,7 @@ namespace loaderscope {
 namespace {
 
 // Text of the manual about a row: what to do, how it is measured, when it is wrong.
-std::optional<std::string_view> basis_of(const FamilyListing& listing, const Row& row) {
+std::optional<std::string_view> row_basis(const FamilyListing& listing, const Row& row) {
   const manual::WordEntry* const entry = manual::find_word(listing.family, row.name);
   return entry == nullptr ? std::nullopt : std::optional(entry->text);
 }
@@ -38,16 +38,16 @@ void explain_row(std::ostream& out, const FamilyListing& listing, const Row& row
   out << "): " << row.help << "\n";
   if (const auto reason = row.reason_not_available())
     out << "Not available here: " << *reason << "\n";
-  if (const auto basis = basis_of(listing, row)) out << *basis << "\n";
+  if (const auto basis = row_basis(listing, row)) out << *basis << "\n";
 }
 
 // Words of an answer first: `launch` is a cause, and also a --cost.
 bool explain_rows(std::ostream& out, std::string_view word) {
   bool found = false;
-  for (const bool of_answers : {true, false}) {
+  for (const bool is_answer : {true, false}) {
     for (const FamilyListing& listing : families()) {
       for (const Row& row : listing.rows) {
-        if (row.name != word || basis_of(listing, row).has_value() != of_answers) continue;
+        if (row.name != word || row_basis(listing, row).has_value() != is_answer) continue;
         if (found) out << "\n";
         explain_row(out, listing, row);
         found = true;
@@ -69,9 +69,9 @@ bool explain_path(std::ostream& out, std::string_view path) {
   for (const ResultKind& kind : result_kinds()) {
     const std::optional<ResultPath> described = described_at(kind, path);
     if (!described) continue;
-    const std::string of =
+    const std::string kind_words =
         kind.row.name == "run" ? "a run" : "'" + std::string(kind.row.name) + "'";
-    out << path << " (in the JSON of " << of << ", " << described->type
+    out << path << " (in the JSON of " << kind_words << ", " << described->type
         << "): " << described->sentence << "\n";
     return true;
   }

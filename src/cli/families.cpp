@@ -31,28 +31,28 @@ namespace loaderscope {
 namespace {
 
 template <class Entry>
-FamilyListing of_table(std::string_view family, std::string_view flag,
-                       std::span<const Entry> table) {
+FamilyListing table_listing(std::string_view family, std::string_view flag,
+                            std::span<const Entry> table) {
   FamilyListing listing{family, flag, {}};
   for (const Entry& entry : table) listing.rows.push_back(entry.row);
   return listing;
 }
 
 template <class Enum>
-FamilyListing of_words(std::string_view family, std::string_view flag) {
+FamilyListing word_listing(std::string_view family, std::string_view flag) {
   FamilyListing listing{family, flag, {}};
   for (const Word<Enum>& word : Words<Enum>::table())
     listing.rows.push_back({word.name, word.help});
   return listing;
 }
 
-FamilyListing of_devices() {
-  FamilyListing listing = of_table("device", "--device", device_table());
+FamilyListing device_listing() {
+  FamilyListing listing = table_listing("device", "--device", device_table());
   listing.alarm = why_gpu_unusable;
   return listing;
 }
 
-FamilyListing of_cost_stages() {
+FamilyListing cost_stage_listing() {
   FamilyListing listing{"cost", "--cost", {}};
   for (Stage stage : cost_stages()) {
     for (const Word<Stage>& word : Words<Stage>::table()) {
@@ -66,46 +66,46 @@ FamilyListing of_cost_stages() {
 
 const std::vector<FamilyListing>& families() {
   static const std::vector<FamilyListing> all = {
-      of_table("command", "", command_table()),
-      of_table("engine", "--engine", engine_table()),
-      of_table("pipeline", "--loader", pipeline_table()),
-      of_table("source", "--source", source_table()),
-      of_table("compression", "", compression_table()),
-      of_table("decoder", "", decoder_table()),
-      of_table("operation", "--augment", operation_table()),
-      of_words<Executor>("executor", "--executor"),
-      of_words<TaskShape>("task", "--task"),
-      of_words<StartMethod>("mp-context", "--mp-context"),
-      of_words<Transfer>("transfer", "--transfer"),
-      of_words<Layout>("layout", "--layout"),
-      of_table("access", "--access", access_table()),
-      of_words<CacheState>("cache", "--cache"),
-      of_words<MemoryMode>("memory", "--memory"),
-      of_words<CopyMode>("copy", "--copy"),
-      of_devices(),
-      of_table("preset", "--compute", compute_presets()),
-      of_cost_stages(),
-      of_table("rendezvous", "--rendezvous", ways_to_meet()),
-      of_table("format", "data make --format", dataset::format_table()),
-      of_table("writer", "", dataset::writer_table()),
+      table_listing("command", "", command_table()),
+      table_listing("engine", "--engine", engine_table()),
+      table_listing("pipeline", "--loader", pipeline_table()),
+      table_listing("source", "--source", source_table()),
+      table_listing("compression", "", compression_table()),
+      table_listing("decoder", "", decoder_table()),
+      table_listing("operation", "--augment", operation_table()),
+      word_listing<Executor>("executor", "--executor"),
+      word_listing<TaskShape>("task", "--task"),
+      word_listing<StartMethod>("mp-context", "--mp-context"),
+      word_listing<Transfer>("transfer", "--transfer"),
+      word_listing<Layout>("layout", "--layout"),
+      table_listing("access", "--access", access_table()),
+      word_listing<CacheState>("cache", "--cache"),
+      word_listing<MemoryMode>("memory", "--memory"),
+      word_listing<CopyMode>("copy", "--copy"),
+      device_listing(),
+      table_listing("preset", "--compute", compute_presets()),
+      cost_stage_listing(),
+      table_listing("rendezvous", "--rendezvous", ways_to_meet()),
+      table_listing("format", "data make --format", dataset::format_table()),
+      table_listing("writer", "", dataset::writer_table()),
       {"account", "", {{"compute", "The device computes a step."}}},
-      of_words<Cause>("cause", ""),
-      of_words<Why>("why", ""),
-      of_table("finding", "", finding_table()),
-      of_table("framework", "", framework_table()),
-      of_table("data-library", "", data_library_table()),
-      of_table("quantity", "", compare::quantity_table()),
-      of_table("count", "", compare::count_table()),
-      of_table("comparability", "", compare::comparability_table()),
-      of_table("probe", "", probe::measurement_table()),
-      of_table("threshold", "", watch::thresholds()),
-      of_table("report", "--format", report_table()),
-      of_table("result", "report --schema", result_kinds()),
-      of_table("trace", "", nvtx::trace_table()),
-      of_table("trace-format", "", traces::trace_format_table()),
-      of_table("gap", "", traces::gap_table()),
-      of_table("shared", "", shared_resources()),
-      of_table("topic", "help", manual::topic_table()),
+      word_listing<Cause>("cause", ""),
+      word_listing<Why>("why", ""),
+      table_listing("finding", "", finding_table()),
+      table_listing("framework", "", framework_table()),
+      table_listing("data-library", "", data_library_table()),
+      table_listing("quantity", "", compare::quantity_table()),
+      table_listing("count", "", compare::count_table()),
+      table_listing("comparability", "", compare::comparability_table()),
+      table_listing("probe", "", probe::measurement_table()),
+      table_listing("threshold", "", watch::thresholds()),
+      table_listing("report", "--format", report_table()),
+      table_listing("result", "report --schema", result_kinds()),
+      table_listing("trace", "", nvtx::trace_table()),
+      table_listing("trace-format", "", traces::trace_format_table()),
+      table_listing("gap", "", traces::gap_table()),
+      table_listing("shared", "", shared_resources()),
+      table_listing("topic", "help", manual::topic_table()),
   };
   return all;
 }

@@ -214,13 +214,13 @@ Guides: loaderscope help workers, loaderscope help gpu-utilisation
 std::string short_help(const CLI::App& command) {
   if (command.get_name() == "run") return std::string(kRunHelp);
   if (command.get_parent() == nullptr) return std::string(kOverview);
-  const std::set<std::string> of_run = flags_of_run(command);
+  const std::set<std::string> run_flags = flags_of_run(command);
   std::string own, positionals;
   std::size_t left_out = 0;
   std::vector<const CLI::Option*> options = command.get_options();
   const auto is_of_run = [&](const CLI::Option* option) {
     const auto& names = option->get_lnames();
-    return !names.empty() && of_run.contains(names.front());
+    return !names.empty() && run_flags.contains(names.front());
   };
   const bool measures = static_cast<std::size_t>(
                             std::count_if(options.begin(), options.end(), is_of_run)) > kManyFlags;

@@ -29,7 +29,7 @@ std::vector<FamilyListing> chosen(const std::string& name) {
   throw UsageError("list " + shown_text(name) + ": " + expected, did_you_mean(name, names));
 }
 
-std::optional<std::string> alarm_of(const FamilyListing& listing) {
+std::optional<std::string> current_alarm(const FamilyListing& listing) {
   return listing.alarm != nullptr ? listing.alarm() : std::nullopt;
 }
 
@@ -38,7 +38,7 @@ void write_text(std::ostream& out, const FamilyListing& listing) {
   for (const Row& row : listing.rows) width = std::max(width, row.name.size());
   out << listing.family;
   if (!listing.flag.empty()) out << " (" << listing.flag << ")";
-  if (const auto alarm = alarm_of(listing)) out << ": " << *alarm;
+  if (const auto alarm = current_alarm(listing)) out << ": " << *alarm;
   out << "\n";
   for (const Row& row : listing.rows) {
     out << "  " << row.name << std::string(width + 2 - row.name.size(), ' ') << row.help << "\n";
@@ -58,7 +58,7 @@ nlohmann::ordered_json as_json(const FamilyListing& listing) {
     rows.push_back(std::move(object));
   }
   nlohmann::ordered_json all = {{"family", listing.family}, {"flag", listing.flag}};
-  if (const auto alarm = alarm_of(listing)) all["alarm"] = *alarm;
+  if (const auto alarm = current_alarm(listing)) all["alarm"] = *alarm;
   all["rows"] = std::move(rows);
   return all;
 }

@@ -70,9 +70,10 @@ void add_gpu_load(const GpuSampler& watch, RunRecord& record) {
 void remember(const Proof& proof) {
   if (proof.exact || proof.interrupted) return;
   const PredictionHistory history(source::user_cache_folder());
-  for (const ProofCase& of : proof.cases) {
-    if (!of.predicted || of.runs.empty()) continue;
-    history.add(of.predicted->after.samples_per_s, outcome_of(proof, of).samples_per_s.mean);
+  for (const ProofCase& proof_case : proof.cases) {
+    if (!proof_case.predicted || proof_case.runs.empty()) continue;
+    history.add(proof_case.predicted->after.samples_per_s,
+                proof_outcome(proof, proof_case).samples_per_s.mean);
   }
 }
 

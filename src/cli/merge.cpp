@@ -80,7 +80,7 @@ ExitCode merge(const MergeFlags& flags) {
   record.config.answer.html.value = flags.answer.html;
   record.config.answer.require.value = flags.require;
   const Analysis analysis = analysed(record);
-  const AnyResult result = result_of(record, analysis);
+  const AnyResult result = make_result(record, analysis);
   keep_last_result(record, result);
   return judge_and_answer(flags.require, record, analysis,
                           [&] { write_answer(places, result, answer_style(flags.detail)); });

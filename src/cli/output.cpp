@@ -75,7 +75,7 @@ bool is_full_by_environment() {
 
 namespace fs = std::filesystem;
 
-Places places_of(const RunConfig& config) {
+Places result_places(const RunConfig& config) {
   Places places;
   for (const Field& field : fields()) {
     if (field.is_about(about::kSaved) && field.given(config))

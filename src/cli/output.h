@@ -23,7 +23,7 @@ struct Place {
   std::string form, path;
 };
 using Places = std::vector<Place>;
-Places places_of(const RunConfig& config);  // files from the flags
+Places result_places(const RunConfig& config);  // files from the flags
 // See check_output(). `kind` is the kind of the result, which not every form can write.
 void check_places(const Places& places, std::string_view kind, const OutputRules& rules);
 

@@ -60,7 +60,7 @@ DecodeHosts parse_decode_hosts(std::string_view text) {
 }
 
 // Throws UsageError for settings that have a flag of their own.
-Change change_of(const std::string& text) {
+Change checked_change(const std::string& text) {
   const Change change = parse_change(text);
   for (const char* own : {"ranks", "compute", "gpu-price"}) {
     if (!change_setting({change}, own)) continue;
@@ -71,7 +71,7 @@ Change change_of(const std::string& text) {
   return change;
 }
 
-PlanRequest question_of(const PlanFlags& flags) {
+PlanRequest plan_request(const PlanFlags& flags) {
   if (flags.ranks.empty())
     throw UsageError("--ranks: is missing", "say how many ranks the job will have, such as 1000");
   PlanRequest question;
@@ -81,7 +81,7 @@ PlanRequest question_of(const PlanFlags& flags) {
     question.storage = parsed("storage", flags.storage, parse_shared_storage);
   if (!flags.decode_hosts.empty())
     question.decode = parsed("decode-hosts", flags.decode_hosts, parse_decode_hosts);
-  for (const std::string& text : flags.set) question.changes.push_back(change_of(text));
+  for (const std::string& text : flags.set) question.changes.push_back(checked_change(text));
   if (!flags.step.empty()) {
     parsed("step", flags.step, parse_compute);
     question.changes.push_back({"compute", flags.step});
@@ -103,13 +103,13 @@ JobPlan plan_unless_stopped(const RunRecord& record, const PlanRequest& question
 }
 
 ExitCode make_plan(const PlanFlags& flags) {
-  const PlanRequest question = question_of(flags);
+  const PlanRequest question = plan_request(flags);
   const Places places = flags.answer.places();
   check_places(places, "plan", {flags.answer.force, {flags.from}});
   const RunRecord record = read_result(place_of_result(flags.from)).record;
   JobPlan plan = plan_unless_stopped(record, question);
   plan.history = PredictionHistory(source::user_cache_folder()).summary();
-  write_answer(places, result_of(plan, version_number()), answer_style(flags.detail));
+  write_answer(places, make_result(plan, version_number()), answer_style(flags.detail));
   return ExitCode::ok;
 }
 

@@ -31,7 +31,7 @@ struct ProbeFlags {
 };
 
 // "1786/s:154MB"
-probe::Demand demand_of(std::string_view text) {
+probe::Demand parse_demand(std::string_view text) {
   const auto colon = text.find(':');
   if (colon == text.npos)
     throw ValueError("expected RATE:BYTES, samples and the size of a batch, such as 1786/s:154MB");
@@ -49,7 +49,7 @@ std::int64_t above_zero(std::string_view text) {
 }
 
 // Ranks: 0 until the GPUs are known.
-std::optional<probe::Demand> demand_of(const ProbeFlags& flags) {
+std::optional<probe::Demand> parse_demand(const ProbeFlags& flags) {
   constexpr std::int64_t kBatch = 256;
   if (flags.demand.empty()) {
     if (!flags.batch_size.empty())
@@ -62,7 +62,7 @@ std::optional<probe::Demand> demand_of(const ProbeFlags& flags) {
   }
   probe::Demand demand;
   read_flag(flags.demand, "--demand", demand,
-            [](std::string_view text) { return demand_of(text); });
+            [](std::string_view text) { return parse_demand(text); });
   demand.batch_size = kBatch;
   demand.ranks = 0;
   read_flag(flags.batch_size, "--batch-size", demand.batch_size, above_zero);
@@ -70,7 +70,7 @@ std::optional<probe::Demand> demand_of(const ProbeFlags& flags) {
   return demand;
 }
 
-probe::ProfileOptions options_of(const ProbeFlags& flags) {
+probe::ProfileOptions profile_options(const ProbeFlags& flags) {
   constexpr Bytes kMin = Bytes{16} << 20;
   if (!flags.data.empty() && !flags.path.empty())
     throw UsageError("--data and --path exclude each other", "give one of the two");
@@ -90,7 +90,7 @@ probe::ProfileOptions options_of(const ProbeFlags& flags) {
 }
 
 // Reads and checks the profiles before anything is measured.
-std::vector<probe::Profile> peers_of(const ProbeFlags& flags) {
+std::vector<probe::Profile> read_peers(const ProbeFlags& flags) {
   std::vector<probe::Profile> peers;
   for (const std::string& path : flags.against) {
     for (probe::SavedProfile& saved : probe::read_profiles(path))
@@ -112,11 +112,11 @@ void judge(probe::Profile& profile, std::optional<probe::Demand> demand,
 }
 
 ExitCode run_probe(const ProbeFlags& flags) {
-  const std::optional<probe::Demand> demand = demand_of(flags);
-  probe::ProfileOptions options = options_of(flags);
+  const std::optional<probe::Demand> demand = parse_demand(flags);
+  probe::ProfileOptions options = profile_options(flags);
   const Places places = flags.answer.places();
   check_places(places, "probe", {flags.answer.force, flags.against});
-  const std::vector<probe::Profile> peers = peers_of(flags);
+  const std::vector<probe::Profile> peers = read_peers(flags);
   const std::atomic<int>& stop_signal = catch_stop_signals();
   probe::Profile profile;
   {
@@ -128,7 +128,7 @@ ExitCode run_probe(const ProbeFlags& flags) {
     profile = probe::measure_profile(options, stop_signal);
   }
   judge(profile, demand, profile.interrupted ? std::vector<probe::Profile>() : peers);
-  write_answer(places, result_of(profile, version_number()), answer_style(flags.detail));
+  write_answer(places, make_result(profile, version_number()), answer_style(flags.detail));
   if (flags.save && !profile.interrupted) {
     const std::string place = save_machine(profile);
     std::fprintf(stderr, "loaderscope: saved as %s, for comparison with runs on this machine\n",

@@ -25,7 +25,7 @@ ExitCode probe_link(const LinkFlags& flags) {
   probe::LinkOptions options;
   options.device = flags.gpu;
   const probe::LinkMatrix matrix = probe::measure_link(cuda::real_runtime(), options, stop_signal);
-  write_answer(places, result_of(matrix, version_number()), answer_style(flags.detail));
+  write_answer(places, make_result(matrix, version_number()), answer_style(flags.detail));
   return matrix.interrupted ? exit_code_of_signal(stop_signal.load()) : ExitCode::ok;
 }
 

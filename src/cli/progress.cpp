@@ -48,27 +48,26 @@ std::string busy_line(const RunningAccount& account, std::size_t width) {
           ? fmt::format("busy {} ", format_percent(share(account.compute, account.window)))
           : std::string();
   const bool has_samples = account.samples > 0;  // a program's batches may hold none that is known
-  const std::string behind = fmt::format(
+  const std::string after = fmt::format(
       "{} {}/s, a batch was ready {}, {:.1f} queued",
       format_rate(static_cast<double>(has_samples ? account.samples : account.steps) / wall),
       has_samples ? "samples" : "batches",
       format_percent(static_cast<double>(account.ready) / static_cast<double>(account.steps)),
       static_cast<double>(account.queued) / static_cast<double>(account.window));
-  if (account.compute == 0) return behind.substr(0, width);
-  const std::size_t taken = before.size() + behind.size() + 3;
+  if (account.compute == 0) return after.substr(0, width);
+  const std::size_t taken = before.size() + after.size() + 3;
   const std::size_t room = width > taken ? std::min(kMaxBar, width - taken) : 0;
   const std::string line =
       before +
-      (room >= kShortestBar ? bar(share(account.compute, account.window), room) + " " : "") +
-      behind;
+      (room >= kShortestBar ? bar(share(account.compute, account.window), room) + " " : "") + after;
   return line.substr(0, width);
 }
 
 std::string waits_line(const RunningAccount& account, std::size_t width) {
   std::vector<std::pair<double, std::string_view>> causes;
   for (const auto& word : Words<Cause>::table()) {
-    const double of_window = share(account.stall[word.value], account.window);
-    if (of_window >= kVisible) causes.emplace_back(of_window, word.name);
+    const double window_part = share(account.stall[word.value], account.window);
+    if (window_part >= kVisible) causes.emplace_back(window_part, word.name);
   }
   std::sort(causes.rbegin(), causes.rend());
   std::string line;
@@ -85,14 +84,14 @@ std::string waits_line(const RunningAccount& account, std::size_t width) {
 
 std::string progress_line(const std::string& what, const ProgressState& since,
                           const ProgressState& now) {
-  constexpr double kTellsRate = 1;  // seconds
+  constexpr double kMinRateTime = 1;  // seconds
   if (now.done == 0 && now.fraction <= 0) return "no " + what + " yet";
   std::string line = fmt::format("{} {}", now.done, what);
   if (now.fraction > 0) line = fmt::format("{:.0f} %, {}", 100 * std::min(now.fraction, 1.0), line);
   const double elapsed_s = now.at_s - since.at_s;
-  if (elapsed_s < kTellsRate) return line;
+  if (elapsed_s < kMinRateTime) return line;
   const double doing_s = now.done_s - since.at_s;
-  if (doing_s >= kTellsRate)
+  if (doing_s >= kMinRateTime)
     line +=
         fmt::format(", {:.4g} {}/s", static_cast<double>(now.done - since.done) / doing_s, what);
   const double grown = now.fraction - since.fraction;

@@ -32,7 +32,7 @@ struct ReportFlags {
   DetailFlags detail;
 };
 
-const ReportRow& writer_of(const std::string& format) {
+const ReportRow& find_writer(const std::string& format) {
   try {
     return find_row(format, report_table());
   } catch (const ValueError& error) {
@@ -40,7 +40,7 @@ const ReportRow& writer_of(const std::string& format) {
   }
 }
 
-const ResultKind& kind_of(const std::string& schema) {
+const ResultKind& kind_of_schema(const std::string& schema) {
   try {
     return find_row(schema, result_kinds());
   } catch (const ValueError& error) {
@@ -49,7 +49,7 @@ const ResultKind& kind_of(const std::string& schema) {
 }
 
 ExitCode print_schema(const ReportFlags& flags) {
-  const ResultKind& kind = kind_of(flags.schema);
+  const ResultKind& kind = kind_of_schema(flags.schema);
   if (!flags.result.empty())
     throw UsageError("--schema: is of every result of a kind",
                      "leave out " + shown_text(flags.result));
@@ -58,8 +58,8 @@ ExitCode print_schema(const ReportFlags& flags) {
   return ExitCode::ok;
 }
 
-const ReportRow& writer_of(const std::string& format, std::string_view kind) {
-  const ReportRow& writer = writer_of(format);
+const ReportRow& find_writer(const std::string& format, std::string_view kind) {
+  const ReportRow& writer = find_writer(format);
   if (writer.writes(kind)) return writer;
   std::vector<std::string_view> others;
   for (const ReportRow& row : report_table()) {
@@ -81,7 +81,7 @@ void write_report(const ReportFlags& flags, const ReportRow& writer, const AnyRe
 }
 
 ExitCode report_saved(const ReportFlags& flags, const std::string& path, const ResultKind& kind) {
-  const ReportRow& writer = writer_of(flags.format, kind.row.name);
+  const ReportRow& writer = find_writer(flags.format, kind.row.name);
   if (!flags.require.empty())
     throw UsageError(
         fmt::format("--require: is for a run, and {} is of {}", shown_text(path), kind.row.name),
@@ -93,9 +93,9 @@ ExitCode report_saved(const ReportFlags& flags, const std::string& path, const R
 
 // Returns the kind of the result. A file that is no result counts as a run, because the reader of
 // runs explains the fault.
-const ResultKind& kind_in(const std::string& path) {
-  const std::string beginning = beginning_of(path);
-  const std::string_view schema = schema_in(beginning);
+const ResultKind& read_kind(const std::string& path) {
+  const std::string beginning = read_beginning(path);
+  const std::string_view schema = find_schema(beginning);
   for (const ResultKind& kind : result_kinds()) {
     const std::string any = schema_name(kind.row.name);
     if (schema.starts_with(any.substr(0, any.rfind('/') + 1))) return kind;
@@ -109,11 +109,11 @@ ExitCode report(const ReportFlags& flags) {
     throw UsageError("report: the saved result is missing", "give the file of run --json FILE");
   }
   check_requirements(flags.require);
-  writer_of(flags.format);  // refuses what no result has
+  find_writer(flags.format);  // refuses what no result has
   const std::string result = place_of_result(flags.result);
-  if (const ResultKind& kind = kind_in(result); kind.read != nullptr)
+  if (const ResultKind& kind = read_kind(result); kind.read != nullptr)
     return report_saved(flags, result, kind);
-  const ReportRow& writer = writer_of(flags.format, "run");
+  const ReportRow& writer = find_writer(flags.format, "run");
   check_output(flags.output, {flags.force, {result}});
   SavedRun saved = read_result(result);
   if (!flags.require.empty()) saved.record.config.answer.require.set(flags.require);
@@ -121,7 +121,7 @@ ExitCode report(const ReportFlags& flags) {
   Analysis analysis = analysed(record);
   analysis.proof = saved.proof;
   return judge_and_answer(flags.require, record, analysis,
-                          [&] { write_report(flags, writer, result_of(record, analysis)); });
+                          [&] { write_report(flags, writer, make_result(record, analysis)); });
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ RunConfig given_by(RunFlags& flags) {
 }
 
 Places all_places(const RunConfig& config, const CommandFlags& own) {
-  Places places = places_of(config);
+  Places places = result_places(config);
   if (!own.is_given("also-json")) return places;
   const std::string also = own.text("also-json");
   if (also.empty() || also == "-") own.refuse("also-json", "expected a file");
@@ -82,19 +82,19 @@ Places all_places(const RunConfig& config, const CommandFlags& own) {
 
 void write_results(const Places& places, const ReportStyle& style, const RunRecord& record,
                    const Analysis& analysis) {
-  const AnyResult result = result_of(record, analysis);
+  const AnyResult result = make_result(record, analysis);
   keep_last_result(record, result);
   write_answer(places, result, style);
 }
 
-Nanos wait_of(const CommandFlags& own) {
+Nanos rendezvous_wait(const CommandFlags& own) {
   const Nanos wait = own.value("rendezvous-wait", parse_duration, kUsualWait);
   if (wait < kSecond) own.refuse("rendezvous-wait", "expected a second or more, such as 60s");
   return wait;
 }
 
 // Returns the address of this process in its job. By default, the job has one rank per process.
-std::optional<ProcessAddress> place_of(const CommandFlags& own, RunConfig& given) {
+std::optional<ProcessAddress> process_address(const CommandFlags& own, RunConfig& given) {
   const std::string way = own.text("rendezvous");
   if (own.is_given("nsys")) {
     if (!way.empty() && way != "off")
@@ -103,7 +103,7 @@ std::optional<ProcessAddress> place_of(const CommandFlags& own, RunConfig& given
                  "with 'loaderscope merge'");
     return std::nullopt;
   }
-  std::optional<ProcessAddress> place = place_in_job(way, given, wait_of(own));
+  std::optional<ProcessAddress> place = place_in_job(way, given, rendezvous_wait(own));
   if (place && !given.program.command.given && !given.trainer.ranks.given)
     given.trainer.ranks.set(place->processes);
   return place;
@@ -112,7 +112,7 @@ std::optional<ProcessAddress> place_of(const CommandFlags& own, RunConfig& given
 // Prints only the reason of a failure. The measurements until then are kept as the last result.
 void write_part(const Places& places, const ReportStyle& style, const RunRecord& record,
                 const Analysis& analysis, const std::string& reason) {
-  const AnyResult result = result_of(record, analysis);
+  const AnyResult result = make_result(record, analysis);
   const bool is_kept = keep_last_result(record, result);
   std::fprintf(stderr, "loaderscope: %s\n", printable(reason).c_str());
   if (is_kept)
@@ -150,12 +150,12 @@ void add_answer_of_nsys(const NsysCapture& capture, const ReportStyle& style,
   const auto [record, analysis] = answer_of_traces(options);
   std::printf("\nby nsys (%s):\n", printable(options.files.front()).c_str());
   std::fflush(stdout);
-  write_answer({}, result_of(record, analysis), style);
+  write_answer({}, make_result(record, analysis), style);
 }
 
 ExitCode run(RunFlags& flags) {
   RunConfig given = given_by(flags);
-  std::optional<ProcessAddress> place = place_of(flags.own, given);
+  std::optional<ProcessAddress> place = process_address(flags.own, given);
   std::optional<NsysCapture> nsys;
   if (flags.own.is_given("nsys")) {
     nsys.emplace(flags.own.text("nsys"), given);
@@ -163,7 +163,7 @@ ExitCode run(RunFlags& flags) {
   }
   const ReportStyle style = answer_style(flags.own);
   MachineFacts machine = read_machine();
-  const MachineLimits limits = limits_of(machine, given);
+  const MachineLimits limits = machine_limits(machine, given);
   machine.unusable_gpu = limits.unusable_gpu;
   std::vector<std::string> notes;
   const RunConfig config = resolve(given, limits, notes);
@@ -182,7 +182,7 @@ ExitCode run(RunFlags& flags) {
         config,
         machine,
         notes,
-        wait_of(flags.own),
+        rendezvous_wait(flags.own),
         [&](RunRecord& record) { add_known_rates(rates, record); },
         [&](const RunRecord& record, const Analysis& analysis) {
           write_results(places, style, record, analysis);

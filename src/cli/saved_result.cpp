@@ -22,7 +22,7 @@ namespace {
 constexpr const char* kLast = "last";
 constexpr std::int64_t kMaxSteps = 1'000'000;
 
-std::int64_t steps_of(const RunRecord& record) {
+std::int64_t count_steps(const RunRecord& record) {
   std::int64_t steps = 0;
   for (const RankRecord& rank : record.ranks) steps += rank.rows.size();
   return steps;
@@ -34,7 +34,7 @@ std::string kept_at() {
 }
 
 // The whole command, because a part that is cut off could do the harm.
-std::string program_of(const RunConfig& config) {
+std::string program_words(const RunConfig& config) {
   const ProgramConfig& program = config.program;
   std::string words;
   for (const std::string& word : program.command.value)
@@ -62,7 +62,7 @@ bool keep_last_result(const RunRecord& record, const AnyResult& result) {
   const std::string place = kept_at();
   if (place.empty()) return false;
   std::error_code error;
-  if (steps_of(record) > kMaxSteps) {
+  if (count_steps(record) > kMaxSteps) {
     std::filesystem::remove(place, error);  // the file holds another run
     if (record.config.answer.json.value.empty())
       std::fputs(
@@ -95,7 +95,7 @@ std::string place_of_result(const std::string& given) {
 }
 
 void announce_saved_command(const std::string& result, const RunConfig& config) {
-  const std::string program = program_of(config);
+  const std::string program = program_words(config);
   if (program.empty()) return;
   const std::string place = shown_text(result);
   if (program.find("***") != program.npos)

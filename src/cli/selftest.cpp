@@ -110,9 +110,9 @@ selftest::Result interrupted() {
   return result;
 }
 
-selftest::Result of_own_loader(const RunConfig& given, const MachineLimits& limits,
-                               const selftest::Options& options,
-                               const std::atomic<int>& stop_signal) {
+selftest::Result test_own_loader(const RunConfig& given, const MachineLimits& limits,
+                                 const selftest::Options& options,
+                                 const std::atomic<int>& stop_signal) {
   const selftest::OwnLoader own = selftest::try_loader(given, limits, runner(stop_signal));
   if (own.interrupted) return interrupted();
   selftest::Result result = measure_recovery({own.trial}, options, stop_signal);
@@ -120,9 +120,9 @@ selftest::Result of_own_loader(const RunConfig& given, const MachineLimits& limi
   return result;
 }
 
-selftest::Result of_our_loader(const RunConfig& asked, const MachineLimits& limits,
-                               const selftest::Options& options,
-                               const std::atomic<int>& stop_signal) {
+selftest::Result test_native_loader(const RunConfig& asked, const MachineLimits& limits,
+                                    const selftest::Options& options,
+                                    const std::atomic<int>& stop_signal) {
   RunConfig given = asked;
   std::optional<PrivateFolder> folder;
   if (!selftest::names_data(given) && !is_model_engine(given.engine.value)) {
@@ -137,16 +137,16 @@ ExitCode run_with(const SelftestFlags& flags) {
   const RunConfig given = flags.base.config();
   const selftest::Options options = selftest_options(flags, given);
   const MachineLimits limits{read_machine().cores};
-  const auto test = given.program.loader.given ? of_own_loader : of_our_loader;
+  const auto test = given.program.loader.given ? test_own_loader : test_native_loader;
   if (!given.program.loader.given)
     selftest::make_trials(given, limits);  // complains before all else
-  const Places places = places_of(given);
+  const Places places = result_places(given);
   check_places(places, "selftest", flags.base.output_rules(given));
 
   const std::atomic<int>& stop_signal = catch_stop_signals();
   selftest::Result result = test(given, limits, options, stop_signal);
   for (std::string& note : notes_on(given)) result.notes.push_back(std::move(note));
-  write_answer(places, result_of(result, version_number()), answer_style(flags.detail));
+  write_answer(places, make_result(result, version_number()), answer_style(flags.detail));
   if (result.interrupted) return exit_code_of_signal(stop_signal.load());
   return result.passed() ? ExitCode::ok : ExitCode::requirement_not_met;
 }

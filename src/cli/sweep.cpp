@@ -53,10 +53,10 @@ SweepOptions sweep_options(const CommandFlags& flags, const RunConfig& given) {
 }
 
 // Returns the axes: first flags with several values, then those of --vary.
-Axes axes_of(const CommandFlags& flags, const std::vector<ListedFlag>& listed) {
+Axes sweep_axes(const CommandFlags& flags, const std::vector<ListedFlag>& listed) {
   Axes axes;
   for (const ListedFlag& flag : listed)
-    axes.push_back(axis_of(flag.name, flag.values, "--" + std::string(flag.name)));
+    axes.push_back(make_axis(flag.name, flag.values, "--" + std::string(flag.name)));
   axes = parse_axes(flags.texts("vary"), std::move(axes));
   if (axes.empty())
     throw UsageError("--vary: nothing varies", "give an axis, such as --vary num-workers=0,1,2,4");
@@ -68,19 +68,19 @@ ExitCode sweep(SweepFlags& flags) {
   const RunConfig given = flags.own.read(flags.base, &listed);
   refuse_flags_of_run(given);
   const SweepOptions options = sweep_options(flags.own, given);
-  const Axes axes = axes_of(flags.own, listed);
+  const Axes axes = sweep_axes(flags.own, listed);
   const std::string& json = given.answer.json.value;
-  check_places(places_of(given), "sweep", flags.base.output_rules(given));
+  check_places(result_places(given), "sweep", flags.base.output_rules(given));
 
   const MachineFacts machine = read_machine();
-  Experiment experiment =
-      plan_experiment(given, axes, flags.own.is_on("one-at-a-time"), limits_of(machine, given));
+  Experiment experiment = plan_experiment(given, axes, flags.own.is_on("one-at-a-time"),
+                                          machine_limits(machine, given));
   if (flags.own.is_given("resume")) resume_sweep(flags.own.text("resume"), experiment);
   const std::string profile = flags.own.text(kMachineFlag.name);
   ExperimentRunner runner(machine, profile, [&](const Experiment& so_far) {
     if (json.empty() || json == "-") return;
-    write_output(json,
-                 [&](std::ostream& out) { write_json(out, result_of(so_far, version_number())); });
+    write_output(
+        json, [&](std::ostream& out) { write_json(out, make_result(so_far, version_number())); });
   });
   experiment.data = facts_of_data(experiment, catch_stop_signals());
   run_sweep(experiment, runner.context(), options);
@@ -90,7 +90,7 @@ ExitCode sweep(SweepFlags& flags) {
   if (!nothing.empty() && !experiment.interrupted)
     throw RunError("no case could be run: " + nothing);
   const ReportStyle style = answer_style(flags.own);
-  write_answer(places_of(given), result_of(experiment, version_number()), style);
+  write_answer(result_places(given), make_result(experiment, version_number()), style);
   return runner.exit_code(experiment);
 }
 

@@ -100,9 +100,9 @@ RunConfig without_length(RunConfig config) {
 }
 
 // The settings of a saved run, on the same data and device; or the program or loader of the user.
-Base base_of(const CommandFlags& flags, const RunConfig& given) {
+Base tune_base(const CommandFlags& flags, const RunConfig& given) {
   if (!flags.is_given("from")) return {given, {}};
-  refuse_flags_beside_result(given, "vary it with --vary");
+  refuse_flags_with_result(given, "vary it with --vary");
   const RunRecord record = read_result(place_of_result(flags.text("from"))).record;
   announce_saved_command(flags.text("from"), record.config);
   Base base{without_length(rerun_settings(record.config, {})), record.config};
@@ -112,8 +112,8 @@ Base base_of(const CommandFlags& flags, const RunConfig& given) {
 }
 
 // A setting that a result or a flag gives and an axis varies is the axis's.
-Axes axes_of(const CommandFlags& flags, const RunConfig& base, const MachineLimits& limits,
-             const TuneOptions& options) {
+Axes tune_axes(const CommandFlags& flags, const RunConfig& base, const MachineLimits& limits,
+               const TuneOptions& options) {
   const std::vector<std::string> texts = flags.texts("vary");
   if (!texts.empty()) return parse_axes(texts);
   RunConfig free = base;
@@ -134,15 +134,15 @@ Axes axes_of(const CommandFlags& flags, const RunConfig& base, const MachineLimi
 ExitCode run_tune(TuneFlags& flags) {
   const RunConfig given = flags.own.read(flags.base);
   refuse_flags_of_run(given);
-  const Base base = base_of(flags.own, given);
+  const Base base = tune_base(flags.own, given);
   TuneOptions options = tune_options(flags.own, base.given);
   const MachineFacts machine = read_machine();
-  const MachineLimits limits = limits_of(machine, base.given);
+  const MachineLimits limits = machine_limits(machine, base.given);
   options.limits = limits;
-  const Axes axes = axes_of(flags.own, base.given, limits, options);
+  const Axes axes = tune_axes(flags.own, base.given, limits, options);
   OutputRules rules = flags.base.output_rules(given);
   rules.made_from.push_back(flags.own.text("from"));
-  check_places(places_of(given), "tune", rules);
+  check_places(result_places(given), "tune", rules);
 
   ExperimentRunner runner(machine, flags.own.text(kMachineFlag.name), {});
   Experiment experiment = plan_experiment(base.given, axes, false, limits);
@@ -155,7 +155,7 @@ ExitCode run_tune(TuneFlags& flags) {
   if (!nothing.empty() && !answer.experiment.interrupted)
     throw RunError("no setting could be run: " + nothing);
   const ReportStyle style = answer_style(flags.own);
-  write_answer(places_of(given), result_of(answer, version_number()), style);
+  write_answer(result_places(given), make_result(answer, version_number()), style);
   return runner.exit_code(answer.experiment);
 }
 

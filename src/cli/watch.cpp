@@ -110,7 +110,7 @@ T value_of(const char* flag, const std::string& text, T (*parse)(std::string_vie
   }
 }
 
-Nanos time_of(const char* flag, const std::string& text, Nanos least) {
+Nanos parse_time(const char* flag, const std::string& text, Nanos least) {
   const Nanos time = value_of(flag, text, parse_duration);
   if (time < least)
     throw UsageError(
@@ -131,17 +131,17 @@ Nanos time_of(const char* flag, const std::string& text, Nanos least) {
                        : "these processes have workers of a DataLoader: " + found);
 }
 
-watch::WatchOptions options_of(const WatchFlags& flags) {
+watch::WatchOptions watch_options(const WatchFlags& flags) {
   constexpr std::int64_t kMaxPid = 1 << 22;
   if (flags.pid.empty() == flags.command.empty()) {
     if (flags.pid.empty()) refuse_no_job();
     throw UsageError("watch: --pid and -- COMMAND exclude each other", "give one of the two");
   }
   watch::WatchOptions options;
-  options.interval = time_of("--interval", flags.interval, 100 * kMillisecond);
-  options.hang_after = time_of("--hang-after", flags.hang_after, kSecond);
+  options.interval = parse_time("--interval", flags.interval, 100 * kMillisecond);
+  options.hang_after = parse_time("--hang-after", flags.hang_after, kSecond);
   if (!flags.duration.empty())
-    options.duration = time_of("--duration", flags.duration, kMillisecond);
+    options.duration = parse_time("--duration", flags.duration, kMillisecond);
   if (flags.pid.empty()) return options;
   const std::int64_t pid = value_of("--pid", flags.pid, parse_count);
   if (pid < 1 || pid > kMaxPid)
@@ -156,23 +156,22 @@ watch::WatchOptions options_of(const WatchFlags& flags) {
 class WatchProgress {
  public:
   // A program prints where a screen would be.
-  WatchProgress(bool is_beside_program, const DetailFlags& detail) : detail_(detail) {
-    if (!is_beside_program && LiveScreen::is_possible() && ProgressPrinter::shows())
-      screen_.emplace();
+  WatchProgress(bool has_program, const DetailFlags& detail) : detail_(detail) {
+    if (!has_program && LiveScreen::is_possible() && ProgressPrinter::shows()) screen_.emplace();
   }
 
   bool show(const watch::Watch& now) {  // false: enough
     if (screen_) {
       std::ostringstream text;
       find_row("table", report_table())
-          .write(text, result_of(now, version_number()), answer_style(detail_));
+          .write(text, make_result(now, version_number()), answer_style(detail_));
       screen_->show(text.str());
       return !screen_->wants_to_quit();
     }
-    const bool has_stopped = !now.stands.empty() && !stands_;
-    stands_ = !now.stands.empty();
+    const bool has_stopped = !now.hang_states.empty() && !hangs_;
+    hangs_ = !now.hang_states.empty();
     if (has_stopped) {
-      for (const std::string& line : now.stands) say(line);
+      for (const std::string& line : now.hang_states) say(line);
     } else if (now.watched_s >= next_s_) {
       say(fmt::format("{:.0f} s: {}", now.watched_s, now.sentence));
     }
@@ -191,7 +190,7 @@ class WatchProgress {
   DetailFlags detail_;
   std::optional<LiveScreen> screen_;
   double next_s_ = kEvery;
-  bool stands_ = false;
+  bool hangs_ = false;
 };
 
 // Asked first; what does not end is killed with its child's object.
@@ -202,14 +201,14 @@ void end_program(ChildProcess& child) {
   while (!child.status() && monotonic_now() < until) sleep_until(monotonic_now() + kSecond / 50);
 }
 
-ExitCode exit_code_of(const WatchFlags& flags, const std::optional<int>& status) {
+ExitCode watch_exit_code(const WatchFlags& flags, const std::optional<int>& status) {
   if (!status || (WIFEXITED(*status) && WEXITSTATUS(*status) == 0)) return ExitCode::ok;
   throw RunError(fmt::format("{}: {}", shown_text(flags.command.front()), describe_exit(*status)),
                  "see its own messages above");
 }
 
 ExitCode run_watch(const WatchFlags& flags) {
-  watch::WatchOptions options = options_of(flags);
+  watch::WatchOptions options = watch_options(flags);
   const Places places = flags.answer.places();
   check_places(places, "watch", {flags.answer.force, flags.command});
   const std::atomic<int>& stop_signal = catch_stop_signals();
@@ -225,9 +224,9 @@ ExitCode run_watch(const WatchFlags& flags) {
   progress.reset();
   const bool has_ended = !child || child->status();
   if (!has_ended) end_program(*child);
-  write_answer(places, result_of(result, version_number()), answer_style(flags.detail));
+  write_answer(places, make_result(result, version_number()), answer_style(flags.detail));
   if (const int signal = stop_signal.load()) return exit_code_of_signal(signal);
-  return child && has_ended ? exit_code_of(flags, child->status()) : ExitCode::ok;
+  return child && has_ended ? watch_exit_code(flags, child->status()) : ExitCode::ok;
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ FittedBase fitted_base(const WhatIfFlags& flags, const RunConfig& given,
     base.model = std::make_unique<FittedModel>(given, MachineLimits{machine.cores});
     return base;
   }
-  refuse_flags_beside_result(given, "give what changes with --set");
+  refuse_flags_with_result(given, "give what changes with --set");
   base.record = read_result(place_of_result(flags.result)).record;
   require_complete_job(*base.record, flags.result);
   base.model = std::make_unique<FittedModel>(*base.record);
@@ -110,23 +110,23 @@ WhatIf predicted_answer(const FittedBase& base, const Changes& changes) {
   answer.changes = changes;
   const Prediction fitted = base.model->fitted();
   const Prediction predicted = base.model->predict(changes);
-  answer.fitted = case_of("fitted", fitted);
+  answer.fitted = what_if_case("fitted", fitted);
   answer.gain = predicted.gain();
   answer.storage = base.model->storage_values(changes);
   answer.notes = base.model->notes();
   if (base.record) {
     const Analysis analysis = analyse(*base.record);
-    answer.measured = case_of("measured", analysis);
+    answer.measured = what_if_case("measured", analysis);
     answer.fit = goodness_of_fit(analysis, fitted);
     answer.why_not = why_not(analysis, *answer.fit, predicted);
     if (answer.why_not.empty()) {
-      answer.predicted = case_of("predicted", predicted, analysis);
+      answer.predicted = what_if_case("predicted", predicted, analysis);
       answer.may_be_off = predicted.may_be_off;
     }
     if (const std::string note = short_run_note(*base.record, analysis); !note.empty())
       answer.notes.push_back(note);
   } else {
-    answer.predicted = case_of("predicted", predicted);
+    answer.predicted = what_if_case("predicted", predicted);
   }
   answer.notes.insert(answer.notes.end(), predicted.notes.begin(), predicted.notes.end());
   return answer;
@@ -138,7 +138,7 @@ ExitCode what_if(const WhatIfFlags& flags) {
   for (const std::string& text : flags.set) changes.push_back(parse_change(text));
   OutputRules rules = flags.base.output_rules(given);
   rules.made_from.push_back(flags.result);
-  check_places(places_of(given), "what-if", rules);
+  check_places(result_places(given), "what-if", rules);
   const MachineFacts machine = read_machine();
   FittedBase base = fitted_base(flags, given, machine);
   const RunConfig to_run = flags.verify ? base.model->to_run(changes) : RunConfig();
@@ -154,11 +154,12 @@ ExitCode what_if(const WhatIfFlags& flags) {
     const RunRecord record = measure(to_run, machine, {}, stop_signal);
     const Analysis analysis = analyse(record);
     interrupted = record.interrupted;
-    answer.verified = case_of("verified", analysis);
+    answer.verified = what_if_case("verified", analysis);
     if (!interrupted && !is_model_engine(record.engine) && answer.predicted)
       history.add(answer.predicted->samples_per_s, answer.verified->samples_per_s);
   }
-  write_answer(places_of(given), result_of(answer, version_number()), answer_style(flags.detail));
+  write_answer(result_places(given), make_result(answer, version_number()),
+               answer_style(flags.detail));
   return interrupted ? exit_code_of_signal(stop_signal.load()) : ExitCode::ok;
 }
 

@@ -15,7 +15,7 @@ using Counts = std::map<std::string, std::int64_t, std::less<>>;
 double inverse_sum(double a, double b) { return 1 / a + 1 / b; }
 
 // Kolmogorov's and Smirnov's distance: the largest one between the shares below a value.
-Difference by_distribution(std::string what, const Measure& a, const Measure& b) {
+Difference compare_distributions(std::string what, const Measure& a, const Measure& b) {
   const auto buckets_a = a.histogram.buckets(), buckets_b = b.histogram.buckets();
   const auto all_a = static_cast<double>(a.histogram.count());
   const auto all_b = static_cast<double>(b.histogram.count());
@@ -35,46 +35,46 @@ Difference by_distribution(std::string what, const Measure& a, const Measure& b)
 }
 
 // Returns the chance limit of a share: `part_a` of `all_a`, and `part_b` of `all_b`.
-double by_chance(double part_a, double all_a, double part_b, double all_b) {
+double chance_difference(double part_a, double all_a, double part_b, double all_b) {
   const double share = (part_a + part_b) / (all_a + all_b);
   return 3.29 * std::sqrt(share * (1 - share) * inverse_sum(all_a, all_b));
 }
 
-std::int64_t count_of(const Counts& counts, const std::string& name) {
+std::int64_t get_count(const Counts& counts, const std::string& name) {
   const auto found = counts.find(name);
   return found == counts.end() ? 0 : found->second;
 }
 
-std::int64_t sum_of(const Counts& counts) {
+std::int64_t total_count(const Counts& counts) {
   std::int64_t sum = 0;
   for (const auto& [name, count] : counts) sum += count;
   return sum;
 }
 
-std::string in_percent(std::int64_t part, std::int64_t whole) {
+std::string percent_text(std::int64_t part, std::int64_t whole) {
   return fmt::format("{:.1f} %",
                      whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
-Difference by_share(std::string what, std::int64_t part_a, std::int64_t all_a, std::int64_t part_b,
-                    std::int64_t all_b) {
-  const auto a = static_cast<double>(part_a), of_a = static_cast<double>(all_a);
-  const auto b = static_cast<double>(part_b), of_b = static_cast<double>(all_b);
-  return {std::move(what), in_percent(part_a, all_a), in_percent(part_b, all_b),
-          std::abs(a / of_a - b / of_b), by_chance(a, of_a, b, of_b)};
+Difference compare_shares(std::string what, std::int64_t part_a, std::int64_t all_a,
+                          std::int64_t part_b, std::int64_t all_b) {
+  const auto a = static_cast<double>(part_a), size_a = static_cast<double>(all_a);
+  const auto b = static_cast<double>(part_b), size_b = static_cast<double>(all_b);
+  return {std::move(what), percent_text(part_a, all_a), percent_text(part_b, all_b),
+          std::abs(a / size_a - b / size_b), chance_difference(a, size_a, b, size_b)};
 }
 
 // Adds the most common value of `a`, and the value that differs most.
 void add_shares(std::vector<Difference>& to, const std::string& kind, const Counts& a,
                 const Counts& b) {
-  const std::int64_t all_a = sum_of(a), all_b = sum_of(b);
+  const std::int64_t all_a = total_count(a), all_b = total_count(b);
   if (all_a == 0 || all_b == 0) return;
   Counts names = a;
   names.insert(b.begin(), b.end());
   Difference largest;
   for (const auto& [name, unused] : names) {
     Difference one =
-        by_share(kind + " " + name, count_of(a, name), all_a, count_of(b, name), all_b);
+        compare_shares(kind + " " + name, get_count(a, name), all_a, get_count(b, name), all_b);
     if (largest.what.empty() || one.share > largest.share) largest = std::move(one);
   }
   to.push_back(std::move(largest));
@@ -98,7 +98,7 @@ Counts called_as(const Counts& other, const Counts& own) {
 void add_distribution(std::vector<Difference>& to, const char* what, const Measure& a,
                       const Measure& b, std::string (*show)(std::int64_t)) {
   if (a.histogram.count() == 0 || b.histogram.count() == 0) return;
-  Difference difference = by_distribution(what, a, b);
+  Difference difference = compare_distributions(what, a, b);
   difference.a = "median " + show(a.histogram.quantile(0.5));
   difference.b = "median " + show(b.histogram.quantile(0.5));
   to.push_back(std::move(difference));
@@ -118,9 +118,9 @@ void add_images(std::vector<Difference>& to, const DatasetInfo& a, const Dataset
   add_distribution(to, "quality", a.qualities, b.qualities, format_number);
   add_shares(to, "format", a.formats, b.formats);
   add_shares(to, "subsampling", a.subsamplings, b.subsamplings);
-  const std::int64_t jpegs_a = count_of(a.formats, "jpeg"), jpegs_b = count_of(b.formats, "jpeg");
+  const std::int64_t jpegs_a = get_count(a.formats, "jpeg"), jpegs_b = get_count(b.formats, "jpeg");
   if (jpegs_a > 0 && jpegs_b > 0)
-    to.push_back(by_share("progressive", a.progressive, jpegs_a, b.progressive, jpegs_b));
+    to.push_back(compare_shares("progressive", a.progressive, jpegs_a, b.progressive, jpegs_b));
   add_shares(to, "class", called_as(b.classes, a.classes), called_as(a.classes, b.classes));
 }
 
@@ -133,7 +133,7 @@ Drift drift_between(DatasetInfo a, DatasetInfo b) {
   const std::int64_t all_a = a.images + a.samples + a.damaged;
   const std::int64_t all_b = b.images + b.samples + b.damaged;
   if (all_a > 0 && all_b > 0)
-    differences.push_back(by_share("damaged", a.damaged, all_a, b.damaged, all_b));
+    differences.push_back(compare_shares("damaged", a.damaged, all_a, b.damaged, all_b));
   if (!a.layout.empty() && !b.layout.empty())
     differences.push_back({"layout", a.layout, b.layout, a.layout == b.layout ? 0.0 : 1.0, 0});
   std::stable_sort(differences.begin(), differences.end(),

@@ -13,9 +13,9 @@ struct Difference {
   std::string what;  // "width"
   std::string a, b;  // values in words: "median 500"
   double share = 0;  // smallest share of the samples of one side that would have to change
-  double by_chance =
+  double chance_limit =
       0;  // limit that two random samples of one source exceed once in a thousand times
-  bool is_real() const { return share > by_chance && share >= kNoticed; }
+  bool is_real() const { return share > chance_limit && share >= kNoticed; }
 
   static constexpr double kNoticed = 0.001;
 };

@@ -105,7 +105,7 @@ void escape_from_warning(j_common_ptr common, int level) {
   if (level < 0) escape(common);
 }
 
-void tell_nobody(j_common_ptr) {}
+void drop_message(j_common_ptr) {}
 
 // MCUs between two markers: few, so that little is decoded around a crop, and dividing a row, so
 // that every row begins with one. A marker takes four to five bytes, which tables of the image's
@@ -130,7 +130,7 @@ bool is_too_large(const jpeg_decompress_struct& from, std::size_t stored) {
   return pixels > kMaxPixels || pixels > kMaxPixelsPerByte * static_cast<double>(stored);
 }
 
-void keep_what_stands_beside(jpeg_decompress_struct& from) {
+void keep_metadata(jpeg_decompress_struct& from) {
   constexpr unsigned kMaxLength = 0xffff;
   jpeg_save_markers(&from, JPEG_COM, kMaxLength);
   for (int i = 0; i < 16; ++i) jpeg_save_markers(&from, JPEG_APP0 + i, kMaxLength);
@@ -151,7 +151,7 @@ bool transcode(std::span<const std::byte> stored, unsigned char** buffer, unsign
   from.err = to.err = jpeg_std_error(&errors.base);
   errors.base.error_exit = escape;
   errors.base.emit_message = escape_from_warning;
-  errors.base.output_message = tell_nobody;
+  errors.base.output_message = drop_message;
   if (setjmp(errors.way_out) != 0) {
     jpeg_destroy_compress(&to);
     jpeg_destroy_decompress(&from);
@@ -161,7 +161,7 @@ bool transcode(std::span<const std::byte> stored, unsigned char** buffer, unsign
   jpeg_create_compress(&to);
   jpeg_mem_src(&from, reinterpret_cast<const unsigned char*>(stored.data()), stored.size());
   jpeg_mem_dest(&to, buffer, size);
-  keep_what_stands_beside(from);
+  keep_metadata(from);
   jpeg_read_header(&from, TRUE);
   if (is_too_large(from, stored.size())) escape(reinterpret_cast<j_common_ptr>(&from));
   jvirt_barray_ptr* coefficients = jpeg_read_coefficients(&from);

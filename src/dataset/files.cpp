@@ -191,7 +191,7 @@ void OutputFile::append(std::span<const std::byte> bytes) {
   hold(packed_);
 }
 
-void OutputFile::append_all_of(OutputFile& other) {
+void OutputFile::append_file(OutputFile& other) {
   other.flush();
   if (packer_) packer_->expect(static_cast<std::uint64_t>(other.bytes()));
   std::vector<std::byte> piece(kHeld);

@@ -103,7 +103,7 @@ class OutputFile {
   explicit OutputFile(const std::string& path, const CompressionRow* compression = nullptr);
 
   void append(std::span<const std::byte> bytes);
-  void append_all_of(OutputFile& other);  // requires an unpacked file
+  void append_file(OutputFile& other);  // requires an unpacked file
   // Replaces appended bytes. Requires a file that is not packed.
   void put(Bytes offset, std::span<const std::byte> bytes);
   void finish();

@@ -22,7 +22,7 @@ void make_images(const ShardFill& filling, Counters& counters, const ThreadTeam&
   while (!team.stopping()) {
     const std::int64_t index = counters.next.fetch_add(1);
     if (index >= filling.count) return;
-    const std::string path = filling.folder + "/" + filling.path_of(index);
+    const std::string path = filling.folder + "/" + filling.sample_path(index);
     if (is_written(path)) {
       counters.found.fetch_add(1);
       continue;
@@ -83,7 +83,7 @@ class Maker final : public ImageMaker {
       encode_to_target(image, plan, options_.subsampling, *curve_, bytes_);
     } else {
       const LossySettings settings{options_.quality, options_.subsampling, plan.progressive};
-      row_of(options_.format).encode(image, settings, bytes_);
+      format_row(options_.format).encode(image, settings, bytes_);
     }
     return bytes_;
   }

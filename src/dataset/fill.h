@@ -26,8 +26,8 @@ class ImageMaker {
 struct ShardFill {
   std::string folder;
   std::int64_t count = 0;
-  int threads = 0;                                         // 0: one per core
-  std::function<std::string(std::int64_t index)> path_of;  // relative to the folder
+  int threads = 0;                                             // 0: one per core
+  std::function<std::string(std::int64_t index)> sample_path;  // relative to the folder
   std::function<std::unique_ptr<ImageMaker>()> make_maker;
 };
 

@@ -104,7 +104,7 @@ ImageFacts decoder_facts(Kind kind, Stored bytes) {
 }  // namespace
 
 ImageFacts image_facts(Stored begin) {
-  const Kind kind = image_kind_of(begin);
+  const Kind kind = detect_image_kind(begin);
   switch (kind) {
     case Kind::jpeg:
       return jpeg_facts(begin);
@@ -140,10 +140,10 @@ bool is_frame(unsigned marker) {
 bool is_progressive(unsigned marker) {
   return marker == 0xc2 || marker == 0xc6 || marker == 0xca || marker == 0xce;
 }
-bool stands_alone(unsigned marker) { return marker == 0x01 || (marker >= 0xd0 && marker <= 0xd8); }
+bool is_standalone(unsigned marker) { return marker == 0x01 || (marker >= 0xd0 && marker <= 0xd8); }
 
 // From the sampling factors: the first component's, when all others are 1x1.
-std::string_view subsampling_of(std::span<const std::byte> components) {
+std::string_view subsampling_name(std::span<const std::byte> components) {
   const std::size_t count = components.size() / 3;
   if (count == 1) return "grey";
   if (count == 4) return "cmyk";
@@ -174,7 +174,7 @@ void read_frame(std::span<const std::byte> frame, ImageFacts& facts) {
   }
   facts.height = word_at(frame, 1);
   facts.width = word_at(frame, 3);
-  facts.subsampling = subsampling_of(frame.subspan(6));
+  facts.subsampling = subsampling_name(frame.subspan(6));
   if (facts.width == 0 || facts.height == 0) facts.damage = "its header says that it has no pixels";
 }
 
@@ -193,7 +193,7 @@ int sum_of_table(int quality) {
 }
 
 // The quality whose table is nearest; other programs have tables of their own.
-int quality_of(int sum) {
+int estimate_quality(int sum) {
   int quality = 1;
   while (quality < 100 && sum_of_table(quality) + sum_of_table(quality + 1) > 2 * sum) ++quality;
   return quality;
@@ -208,7 +208,7 @@ void read_tables(std::span<const std::byte> tables, ImageFacts& facts) {
       int sum = 0;
       for (std::size_t i = 0; i < 64; ++i)
         sum += static_cast<int>(bytes == 2 ? word_at(tables, 1 + 2 * i) : byte_at(tables, 1 + i));
-      facts.quality = quality_of(sum);
+      facts.quality = estimate_quality(sum);
     }
     tables = tables.subspan(1 + 64 * bytes);
   }
@@ -225,7 +225,7 @@ ImageFacts jpeg_facts(std::span<const std::byte> begin) {
     while (at < begin.size() && byte_at(begin, at) == 0xff) ++at;
     if (at >= begin.size()) break;
     const unsigned marker = byte_at(begin, at++);
-    if (marker == 0 || stands_alone(marker)) continue;
+    if (marker == 0 || is_standalone(marker)) continue;
     if (marker == kStartOfScan) {
       facts.header_bytes = static_cast<std::int64_t>(at);
       if (facts.width == 0) facts.damage = "its pixels come before its frame header";

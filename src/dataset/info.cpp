@@ -30,9 +30,10 @@ void Measure::merge(const Measure& other) {
 }
 
 void DatasetInfo::name_damaged(DamagedFile file) {
-  const auto by_path = [](const DamagedFile& a, const DamagedFile& b) { return a.path < b.path; };
-  first_damaged.insert(std::upper_bound(first_damaged.begin(), first_damaged.end(), file, by_path),
-                       std::move(file));
+  const auto path_less = [](const DamagedFile& a, const DamagedFile& b) { return a.path < b.path; };
+  first_damaged.insert(
+      std::upper_bound(first_damaged.begin(), first_damaged.end(), file, path_less),
+      std::move(file));
   if (first_damaged.size() > kNamed) first_damaged.pop_back();
 }
 
@@ -78,7 +79,7 @@ struct Neighbours {
   double apart = 0, uniform_apart = 0;
 };
 
-std::optional<Neighbours> neighbours_in(const std::vector<SampleOrder>& orders) {
+std::optional<Neighbours> find_neighbours(const std::vector<SampleOrder>& orders) {
   std::vector<double> apart;
   std::size_t samples = 0;
   for (const SampleOrder& order : orders) {
@@ -94,21 +95,21 @@ std::optional<Neighbours> neighbours_in(const std::vector<SampleOrder>& orders) 
     const double below = static_cast<double>(i) / pairs, up_to = static_cast<double>(i + 1) / pairs;
     found.mixing.distance = std::max({found.mixing.distance, uniform - below, up_to - uniform});
   }
-  const double of_stream = static_cast<double>(samples) / static_cast<double>(orders.size());
+  const double stream_samples = static_cast<double>(samples) / static_cast<double>(orders.size());
   // Places are whole: the smallest distance is 1, not anything above 0.
-  found.mixing.by_chance = 1.95 / std::sqrt(pairs) + 1 / of_stream;
-  found.apart = apart[apart.size() / 2] * of_stream;
-  found.uniform_apart = (1 - std::sqrt(0.5)) * of_stream;
+  found.mixing.chance_limit = 1.95 / std::sqrt(pairs) + 1 / stream_samples;
+  found.apart = apart[apart.size() / 2] * stream_samples;
+  found.uniform_apart = (1 - std::sqrt(0.5)) * stream_samples;
   return found;
 }
 
-std::optional<OrderMixing> mixing_of(const SampleOrder& order) {
-  const auto found = neighbours_in({order});
+std::optional<OrderMixing> measure_mixing(const SampleOrder& order) {
+  const auto found = find_neighbours({order});
   return found ? std::optional(found->mixing) : std::nullopt;
 }
 
 // Interleaves the streams as a trainer does: a batch of each worker in rotation.
-SampleOrder in_turns(const std::vector<SampleOrder>& orders) {
+SampleOrder interleave(const std::vector<SampleOrder>& orders) {
   constexpr std::size_t kBatch = 64;
   std::size_t longest = 0;
   for (const SampleOrder& order : orders) longest = std::max(longest, order.size());
@@ -139,12 +140,12 @@ SampleOrder places_before(const SampleOrder& before, const SampleOrder& again) {
 
 std::optional<ShuffleQuality> shuffle_quality(const std::vector<SampleOrder>& orders,
                                               const SampleOrder& again) {
-  const auto found = neighbours_in(orders);
+  const auto found = find_neighbours(orders);
   if (!found) return std::nullopt;
-  ShuffleQuality quality{std::ssize(orders), found->mixing.distance, found->mixing.by_chance,
+  ShuffleQuality quality{std::ssize(orders), found->mixing.distance, found->mixing.chance_limit,
                          found->apart, found->uniform_apart};
-  if (orders.size() > 1) quality.rank = mixing_of(in_turns(orders));
-  quality.epochs = mixing_of(places_before(orders.front(), again));
+  if (orders.size() > 1) quality.rank = measure_mixing(interleave(orders));
+  quality.epochs = measure_mixing(places_before(orders.front(), again));
   return quality;
 }
 

@@ -56,14 +56,14 @@ struct DamagedFile {
 
 // Distance of orders from shuffled ones, as in ShuffleQuality.
 struct OrderMixing {
-  double distance = 0, by_chance = 0;
+  double distance = 0, chance_limit = 0;
 };
 
 // Quality of the shuffle of streams, measured by the distance of stored neighbours in a stream.
 struct ShuffleQuality {
   std::int64_t streams = 0;  // all of an epoch together
   double distance = 0;  // distance of the neighbours' distribution from a uniform shuffle's: 0 to 1
-  double by_chance = 0;      // limit that a uniform shuffle exceeds once in a thousand times
+  double chance_limit = 0;   // limit that a uniform shuffle exceeds once in a thousand times
   double apart = 0;          // samples between neighbours, median
   double uniform_apart = 0;  // value of a uniform shuffle
   Bytes memory = 0;          // bytes of one stream's buffer, approximate

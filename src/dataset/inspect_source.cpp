@@ -177,12 +177,12 @@ class SourceInspection {
   }
 
   void measure_objects() {
-    const Objects* objects = source_->stored_in();
+    const Objects* objects = source_->stored_objects();
     if (objects == nullptr || !source_traits(data_.row->row.name).is_packed) return;
     info_.objects = objects->objects();
     std::string path;
     for (std::int64_t i = 0; i < info_.objects && !team_.stopping(); ++i) {
-      objects->path_of(i, path);
+      objects->get_path(i, path);
       struct stat status {};
       if (::stat(path.c_str(), &status) == 0) info_.object_bytes.add(status.st_size);
       info_.stored += status.st_size;

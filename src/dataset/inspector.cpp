@@ -34,7 +34,7 @@ bool is_surely_image(std::string_view path) {
 
 }  // namespace
 
-ImageFacts Inspector::facts_of(StoredImage& stored) {
+ImageFacts Inspector::read_facts(StoredImage& stored) {
   std::size_t count = kFirstRead;
   while (true) {
     const auto begin = stored.read(0, count);
@@ -60,7 +60,7 @@ std::string Inspector::damage_in_pixels(StoredImage& stored) {
   return "";
 }
 
-std::string Inspector::damage_of(StoredImage& stored, const ImageFacts& facts) {
+std::string Inspector::find_damage(StoredImage& stored, const ImageFacts& facts) {
   if (!facts.damage.empty()) return std::string(facts.damage);
   if (facts.kind == Kind::raw) {
     // Sides of 32 bits: the product may not fit into 64.
@@ -110,43 +110,44 @@ void Inspector::book(const ImageFacts& facts, Bytes size) {
 }
 
 // Returns the folder in the root that contains a file; "" for files in the root.
-std::string Inspector::group_of(const std::string& path) {
+std::string Inspector::folder_group(const std::string& path) {
   const std::size_t slash = path.find('/');
   return slash == std::string::npos ? "" : path.substr(0, slash);
 }
 
-void Inspector::tell(const std::string& name, const ImageFacts& facts, Bytes size,
-                     bool is_damaged) const {
-  if (on_image_) on_image_({name, root_.empty() ? "" : group_of(name), facts, size, is_damaged});
+void Inspector::report(const std::string& name, const ImageFacts& facts, Bytes size,
+                       bool is_damaged) const {
+  if (on_image_)
+    on_image_({name, root_.empty() ? "" : folder_group(name), facts, size, is_damaged});
 }
 
 // `is_file`: it may be no image at all.
 void Inspector::look(const std::string& name, StoredImage& stored, bool is_file) {
-  const ImageFacts facts = facts_of(stored);
+  const ImageFacts facts = read_facts(stored);
   if (stored.error == 0 && facts.kind == Kind::unknown) {
     if (is_file && !is_surely_image(name)) {
       ++seen_.other_files;
       return;
     }
     book_damaged(name, stored.size == 0 ? "it is empty" : "it is no image of a known format");
-    tell(name, facts, stored.size, true);
+    report(name, facts, stored.size, true);
     return;
   }
-  std::string damage = stored.error == 0 ? damage_of(stored, facts) : "";
+  std::string damage = stored.error == 0 ? find_damage(stored, facts) : "";
   if (stored.error != 0) damage = cannot_be_read(std::strerror(stored.error));
-  tell(name, facts, stored.size, !damage.empty());
+  report(name, facts, stored.size, !damage.empty());
   if (!damage.empty()) {
     book_damaged(name, std::move(damage));
     return;
   }
   book(facts, stored.size);
-  if (is_file && !group_of(name).empty()) ++seen_.classes[group_of(name)];
+  if (is_file && !folder_group(name).empty()) ++seen_.classes[folder_group(name)];
 }
 
 Bytes Inspector::inspect_at_server(const std::string& path, const std::string& whole) {
   std::string why;
   try {
-    const std::unique_ptr<source::StoredObject> object = source::store_of(whole).open(whole);
+    const std::unique_ptr<source::StoredObject> object = source::find_store(whole).open(whole);
     StoredImage stored{-1, 0, object->size(), 0, {}, buffer_, object.get()};
     look(path, stored, true);
     return stored.size;
@@ -165,7 +166,7 @@ Bytes Inspector::inspect(const std::string& path) {
   const Fd file(opened_file(whole));
   struct stat status {};
   if (file < 0 || ::fstat(file, &status) != 0) {
-    book_damaged(path, cannot_be_read(std::strerror(cause_of(whole, errno))));
+    book_damaged(path, cannot_be_read(std::strerror(reportable_error(whole, errno))));
     return 0;
   }
   StoredImage stored{file, 0, status.st_size, 0, {}, buffer_};
@@ -174,18 +175,18 @@ Bytes Inspector::inspect(const std::string& path) {
 }
 
 void Inspector::inspect(const std::string& name, std::span<const std::byte> stored) {
-  StoredImage in_memory{-1, 0, std::ssize(stored), 0, stored, buffer_};
-  look(name, in_memory, false);
+  StoredImage stored_image{-1, 0, std::ssize(stored), 0, stored, buffer_};
+  look(name, stored_image, false);
 }
 
 std::span<const std::byte> StoredImage::read(Bytes offset, std::size_t count) {
   const Bytes left = std::max<Bytes>(size - offset, 0);
   count = static_cast<std::size_t>(std::min<Bytes>(left, static_cast<Bytes>(count)));
-  if (fd < 0 && of_server == nullptr)
+  if (fd < 0 && server_object == nullptr)
     return count == 0 ? bytes.first(0) : bytes.subspan(static_cast<std::size_t>(offset), count);
   if (buffer.size() < count) buffer.resize(count);
-  if (of_server != nullptr)
-    return {buffer.data(), of_server->read(begin + offset, {buffer.data(), count})};
+  if (server_object != nullptr)
+    return {buffer.data(), server_object->read(begin + offset, {buffer.data(), count})};
   const ReadAt got = read_at(fd, begin + offset, {buffer.data(), count});
   if (got.error != 0) error = got.error;
   return {buffer.data(), got.bytes};
@@ -199,7 +200,7 @@ int opened_file(const std::string& path) {
   return fd;
 }
 
-int cause_of(const std::string& path, int error) {
+int reportable_error(const std::string& path, int error) {
   const std::string remedy = exhaustion_hint(error);
   if (remedy.empty()) return error;
   throw RunError(shown_text(path) + ": cannot be read (" + std::string(std::strerror(error)) + ")",

@@ -23,8 +23,8 @@ struct StoredImage {
   Bytes begin = 0, size = 0;
   int error = 0;  // errno of a read
   std::span<const std::byte> bytes;
-  std::vector<std::byte>& buffer;             // destination of reads
-  source::StoredObject* of_server = nullptr;  // used in place of `fd` and of memory
+  std::vector<std::byte>& buffer;                 // destination of reads
+  source::StoredObject* server_object = nullptr;  // used in place of `fd` and of memory
 
   // Returns up to `count` bytes from `offset`, valid until the next call. Fewer at the end, or
   // after an error. Throws ValueError if a server fails.
@@ -34,7 +34,7 @@ struct StoredImage {
 int opened_file(const std::string& path);  // -1 with errno
 // Returns `error`, the cause of a failed open. Throws RunError if a resource of the machine ran
 // out, which is not a fault of the file.
-int cause_of(const std::string& path, int error);
+int reportable_error(const std::string& path, int error);
 
 class Inspector {
  public:
@@ -57,12 +57,12 @@ class Inspector {
  private:
   Bytes inspect_at_server(const std::string& path, const std::string& whole);
   void look(const std::string& name, StoredImage& stored, bool is_file);
-  void tell(const std::string& name, const ImageFacts& facts, Bytes size, bool is_damaged) const;
-  ImageFacts facts_of(StoredImage& stored);
-  std::string damage_of(StoredImage& stored, const ImageFacts& facts);
+  void report(const std::string& name, const ImageFacts& facts, Bytes size, bool is_damaged) const;
+  ImageFacts read_facts(StoredImage& stored);
+  std::string find_damage(StoredImage& stored, const ImageFacts& facts);
   std::string damage_in_pixels(StoredImage& stored);
   void book(const ImageFacts& facts, Bytes size);
-  static std::string group_of(const std::string& path);
+  static std::string folder_group(const std::string& path);
 
   std::string root_;
   const std::function<void(SeenImage)>& on_image_;

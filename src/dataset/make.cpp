@@ -32,7 +32,7 @@ MakeResult fill(const MakeOptions& options, const Making& making, const MakeCont
   filling.folder = options.path;
   filling.count = options.count;
   filling.threads = options.threads;
-  filling.path_of = [&](std::int64_t index) { return image_path(options, index); };
+  filling.sample_path = [&](std::int64_t index) { return image_path(options, index); };
   filling.make_maker = [&] { return making.make_maker(); };
   return fill_folder(filling, context);
 }
@@ -84,8 +84,8 @@ class ShuffledMaker final : public SampleMaker {
 
   PackedSample make(std::int64_t place) override {
     const std::int64_t index = shuffled_index(place, options_.count, options_.seed, kOrder);
-    return {index, row_of(options_.format).suffix(), maker_->make(index),
-            static_cast<std::int32_t>(class_of(options_, index))};
+    return {index, format_row(options_.format).suffix(), maker_->make(index),
+            static_cast<std::int32_t>(drawn_class(options_, index))};
   }
 
  private:
@@ -107,7 +107,7 @@ void check_shards(const MakeOptions& options, const MadeShards& shards) {
     throw UsageError("--size: expected one size for all images of an array", "give --size 224x224");
 }
 
-ShardPlan plan_of(const MakeOptions& options, const MadeShards& shards, double bytes) {
+ShardPlan plan_shards(const MakeOptions& options, const MadeShards& shards, double bytes) {
   const double wanted = std::ceil(bytes / static_cast<double>(shards.shard_size));
   return {options.count,
           std::clamp<std::int64_t>(static_cast<std::int64_t>(wanted), 1, options.count),
@@ -144,7 +144,7 @@ MakeResult fill(const MakeOptions& options, const MadeShards& shards, const Maki
 MakeResult make_shards(const MakeOptions& options, MadeShards shards, const MakeContext& context) {
   check_shards(options, shards);
   const Making making(options);
-  shards.plan = plan_of(options, shards, making.bytes());
+  shards.plan = plan_shards(options, shards, making.bytes());
   const MadeFolder folder = made_folder(options, shards);
   const FolderState before = state_of_folder(folder);
   const FolderInMaking filled(folder, before, making.bytes(), "lower --count");

@@ -20,7 +20,7 @@ constexpr std::int64_t kDrawnAtOnce = std::int64_t{1}
 constexpr std::int64_t kMaxTokens = 100'000'000'000'000;
 constexpr std::int64_t kMaxWords = std::int64_t{1} << 22;
 constexpr std::int64_t kMaxOfDocument = std::int64_t{1} << 30;
-constexpr std::uint64_t kOfDocuments = ~std::uint64_t{0};  // their stream
+constexpr std::uint64_t kDocumentStream = ~std::uint64_t{0};  // their stream
 
 bool is_narrow(const TokenOptions& options) { return options.vocabulary <= 1 << 16; }
 Bytes bytes_of_token(const TokenOptions& options) { return is_narrow(options) ? 2 : 4; }
@@ -79,7 +79,7 @@ std::int64_t write_tokens(const TokenOptions& options, WholeFile& file,
 
 std::vector<std::int32_t> document_lengths(const TokenOptions& options) {
   std::vector<std::int32_t> lengths;
-  Random random(options.seed, kOfDocuments);
+  Random random(options.seed, kDocumentStream);
   for (std::int64_t left = options.tokens; left > 0;) {
     const double drawn = std::round(options.documents->median *
                                     std::exp(options.documents->sigma * random.normal()));

@@ -24,10 +24,10 @@ Json wanted(const MakeOptions& options) {
                {"generator", kGenerator},
                {"count", options.count},
                {"size", size_distribution_to_text(options.size)},
-               {"format", row_of(options.format).row.name}};
+               {"format", format_row(options.format).row.name}};
   if (options.bytes_per_pixel) {
     json["bytes-per-pixel"] = *options.bytes_per_pixel;
-  } else if (row_of(options.format).has_quality) {
+  } else if (format_row(options.format).has_quality) {
     json["quality"] = options.quality;
   }
   if (options.format == Format::jpeg) {
@@ -69,11 +69,11 @@ std::string manifest_path(const MadeFolder& folder) {
 }
 
 // Returns a discarded value if it is no JSON, or longer or deeper than a manifest.
-Json parse_manifest(std::istream& in) {
+Json parse_manifest(std::istream& input) {
   constexpr std::size_t kMaxLength = std::size_t{1} << 20;
   std::string text(kMaxLength + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(in.gcount()));
+  input.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(input.gcount()));
   try {
     if (text.size() <= kMaxLength) return parse_foreign_json<Json>(text);
   } catch (const ValueError&) {
@@ -81,17 +81,17 @@ Json parse_manifest(std::istream& in) {
   return Json(Json::value_t::discarded);
 }
 
-std::string text_of(const Json& json, const std::string& key) {
+std::string member_text(const Json& json, const std::string& key) {
   return json.contains(key) ? shown_text(json[key].dump()) : "none";
 }
 
 RunError other_data_set(const MadeFolder& folder, const Json& found, const Json& asked) {
   for (const Json* side : {&asked, &found}) {
     for (const auto& [key, value] : side->items()) {
-      if (key == "complete" || text_of(found, key) == text_of(asked, key)) continue;
+      if (key == "complete" || member_text(found, key) == member_text(asked, key)) continue;
       return RunError(
           fmt::format("{}: holds another data set ({} is {}, not {})", shown_text(folder.path),
-                      shown_text(key), text_of(found, key), text_of(asked, key)),
+                      shown_text(key), member_text(found, key), member_text(asked, key)),
           "give another folder or remove it");
     }
   }
@@ -144,17 +144,17 @@ FolderState state_of_folder(const MadeFolder& folder) {
                        ", not the manifest of a data set of `" + std::string(folder.made_by) + "`",
                    "give a new folder");
   }
-  std::ifstream in(path, std::ios::binary);
-  if (!in) {
+  std::ifstream input(path, std::ios::binary);
+  if (!input) {
     throw RunError(shown_text(folder.path) + ": is not empty and holds no data set of `" +
                        std::string(folder.made_by) + "`",
                    "give a new folder");
   }
-  return state_of_manifest(in, folder);
+  return state_of_manifest(input, folder);
 }
 
-FolderState state_of_manifest(std::istream& in, const MadeFolder& folder) {
-  Json found = parse_manifest(in);
+FolderState state_of_manifest(std::istream& input, const MadeFolder& folder) {
+  Json found = parse_manifest(input);
   if (!found.is_object()) {
     throw RunError(shown_text(manifest_path(folder)) + ": is damaged",
                    "remove the data set's folder and make it again");

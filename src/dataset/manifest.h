@@ -36,7 +36,7 @@ enum class FolderState { fresh, incomplete, complete };
 FolderState state_of_folder(const MadeFolder& folder);
 
 // Returns the state in the folder's manifest.
-FolderState state_of_manifest(std::istream& in, const MadeFolder& folder);
+FolderState state_of_manifest(std::istream& input, const MadeFolder& folder);
 
 void write_manifest(const MadeFolder& folder, bool complete);
 

@@ -107,7 +107,7 @@ void check_options(const MakeOptions& options) {
   demand(options.progressive_share >= 0 && options.progressive_share <= 1, "--progressive-share",
          "a share from 0 to 1");
   demand(options.threads >= 0 && options.threads <= 4096, "--threads", "0 (all cores) to 4096");
-  if (const auto reason = row_of(options.format).row.reason_not_available()) {
+  if (const auto reason = format_row(options.format).row.reason_not_available()) {
     throw UsageError("--format: " + *reason, "give another --format");
   }
   const bool jpeg = options.format == Format::jpeg;
@@ -144,14 +144,14 @@ std::string_view FormatRow::suffix() const { return image_format(kind).suffixes.
 
 std::span<const FormatRow> format_table() { return kTable; }
 
-const FormatRow* encoder_of(ImageKind kind) {
+const FormatRow* find_encoder(ImageKind kind) {
   const auto found = std::find_if(kTable.begin(), kTable.end(),
                                   [&](const FormatRow& row) { return row.kind == kind; });
   return found == kTable.end() ? nullptr : &*found;
 }
 
 std::string_view suffix_of_image(std::span<const std::byte> stored) {
-  const ImageKind kind = image_kind_of(stored);
+  const ImageKind kind = detect_image_kind(stored);
   return kind == ImageKind::unknown ? "" : image_format(kind).suffixes.front();
 }
 

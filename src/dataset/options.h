@@ -26,11 +26,11 @@ struct FormatRow {
   std::string_view suffix() const;  // ".jpg"
 };
 std::span<const FormatRow> format_table();
-inline const FormatRow& row_of(Format format) {
+inline const FormatRow& format_row(Format format) {
   return format_table()[static_cast<std::size_t>(format)];
 }
 
-const FormatRow* encoder_of(ImageKind kind);  // null if images are not made in that format
+const FormatRow* find_encoder(ImageKind kind);  // null if images are not made in that format
 
 // Returns the suffix by the first bytes, or "" if no image format begins with them.
 std::string_view suffix_of_image(std::span<const std::byte> stored);

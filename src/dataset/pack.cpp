@@ -20,7 +20,7 @@ namespace loaderscope::dataset {
 namespace {
 
 // Returns the order of all samples. The first of them are packed.
-std::vector<std::int64_t> order_of(std::int64_t samples, const PackOptions& options) {
+std::vector<std::int64_t> sample_order(std::int64_t samples, const PackOptions& options) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(samples));
   std::iota(order.begin(), order.end(), 0);
   if (options.in_order) return order;
@@ -32,17 +32,18 @@ std::vector<std::int64_t> order_of(std::int64_t samples, const PackOptions& opti
   return order;
 }
 
-std::int64_t row_group_of(const PackOptions& options) {
+std::int64_t row_group_samples(const PackOptions& options) {
   return options.row_group > 0 ? options.row_group : kUsualRowGroup;
 }
 
 PackResult fill(const OpenedData& data, const PackOptions& options, const PackPlan& plan,
                 const PackContext& context) {
-  const std::vector<std::int64_t> order = order_of(data.source->size(), options);
+  const std::vector<std::int64_t> order = sample_order(data.source->size(), options);
   std::mutex mutex;
   std::vector<std::unique_ptr<SamplePacker>> packers;
   ShardFilling filling;
-  filling.container = {options.to, plan, options.compression, plan.sides, row_group_of(options)};
+  filling.container = {options.to, plan, options.compression, plan.sides,
+                       row_group_samples(options)};
   filling.writer = options.writer;
   filling.threads = options.threads;
   filling.make_maker = [&]() -> SampleMaker& {
@@ -92,7 +93,7 @@ PackResult pack_dataset(const PackOptions& asked, const PackContext& context) {
   PackOptions options = asked;
   if (options.writer->takes_pixels) options.encode = Encoding{Format::raw};
   const OpenedData data = open_images(options.from, context.stop_signal);
-  const PackPlan plan = plan_of(data, options);
+  const PackPlan plan = make_pack_plan(data, options);
   const MadeFolder folder = made_folder(options, plan);
   const FolderState before = state_of_folder(folder);
   const FolderInMaking filled(folder, before, plan.bytes, "give a folder on a larger disk");
@@ -146,7 +147,7 @@ double bytes_of_sample(const OpenedData& data, const PackOptions& options, Image
     try {
       const std::span<const std::byte> packed = packer.pack(sample);
       sum += static_cast<double>(packed.size());
-      if (options.writer->takes_pixels && read == 0) sides = sides_of(packed);
+      if (options.writer->takes_pixels && read == 0) sides = image_sides(packed);
       ++read;
     } catch (const SampleError&) {  // packing counts it
     }
@@ -164,12 +165,13 @@ std::string_view name_below(std::string_view place, const std::vector<std::strin
 
 }  // namespace
 
-PackPlan plan_of(const OpenedData& data, const PackOptions& options) {
+PackPlan make_pack_plan(const OpenedData& data, const PackOptions& options) {
   PackPlan plan;
   const Source& source = *data.source;
   plan.samples = source.size();
-  const std::vector<std::string> roots =
-      source.stored_in() != nullptr ? source.stored_in()->roots() : std::vector<std::string>();
+  const std::vector<std::string> roots = source.stored_objects() != nullptr
+                                             ? source.stored_objects()->roots()
+                                             : std::vector<std::string>();
   std::int64_t largest = 0;
   bool has_several = false;
   for (std::int64_t sample = 0; sample < plan.samples; ++sample) {

@@ -36,7 +36,7 @@ void check_augmentation(const PackOptions& options) {
                  "--encode with it, such as --encode jpeg:90: augmented images are encoded again");
   demand_of_pack(options.max_side == 0, "--augment", "no --max-side: its squares are of --size");
   try {
-    make_augmenter(augmentation_of(options));
+    make_augmenter(augment_options(options));
   } catch (const ValueError& error) {
     throw add_place<UsageError>("--augment: ", error);
   }
@@ -44,7 +44,7 @@ void check_augmentation(const PackOptions& options) {
 
 }  // namespace
 
-AugmentOptions augmentation_of(const PackOptions& options) {
+AugmentOptions augment_options(const PackOptions& options) {
   AugmentOptions augment;
   augment.operations = options.augment;
   augment.size = options.size;
@@ -59,14 +59,14 @@ Encoding parse_encoding(std::string_view text) {
   Encoding encoding{parse_format(text.substr(0, colon))};
   if (colon == text.npos) return encoding;
   const std::int64_t quality = parse_count(text.substr(colon + 1));
-  if (!row_of(encoding.format).has_quality || quality < 1 || quality > 100)
+  if (!format_row(encoding.format).has_quality || quality < 1 || quality > 100)
     throw ValueError("expected a quality from 1 to 100 after jpeg or webp", "give jpeg:90");
   encoding.quality = static_cast<int>(quality);
   return encoding;
 }
 
 std::string encoding_to_text(const Encoding& encoding) {
-  const FormatRow& format = row_of(encoding.format);
+  const FormatRow& format = format_row(encoding.format);
   return format.has_quality ? fmt::format("{}:{}", format.row.name, encoding.quality)
                             : std::string(format.row.name);
 }
@@ -85,14 +85,14 @@ void check_options(const PackOptions& options) {
   check_writer(options);
   check_augmentation(options);
   if (options.restart_rows) {
-    const FormatRow& jpeg = row_of(Format::jpeg);
+    const FormatRow& jpeg = format_row(Format::jpeg);
     if (const auto reason = jpeg.row.reason_not_available())
       throw UsageError("--restart-rows: " + *reason, "leave --restart-rows out");
-    demand_of_pack(!options.encode || row_of(options.encode->format).add_restarts != nullptr,
+    demand_of_pack(!options.encode || format_row(options.encode->format).add_restarts != nullptr,
                    "--restart-rows", "--encode jpeg:QUALITY or none: no other format has them");
   }
   if (!options.encode) return;
-  if (const auto reason = row_of(options.encode->format).row.reason_not_available())
+  if (const auto reason = format_row(options.encode->format).row.reason_not_available())
     throw UsageError("--encode: " + *reason, "give another format, or leave --encode out");
 }
 

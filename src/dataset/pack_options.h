@@ -47,7 +47,7 @@ struct PackOptions {
 
 // Throws UsageError with the flag for options that cannot be packed.
 void check_options(const PackOptions& options);
-AugmentOptions augmentation_of(const PackOptions& options);
+AugmentOptions augment_options(const PackOptions& options);
 
 // Plan of the output. The same samples, shards and options give the same bytes.
 struct PackPlan : ShardPlan {

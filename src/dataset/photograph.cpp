@@ -57,16 +57,16 @@ void shade_row(const Scene& scene, int y, Planes& planes) {
   }
 }
 
-// out = (neighbours of `in` to the left and right with weight, itself with the rest), edges
+// out = (neighbours of `input` to the left and right with weight, itself with the rest), edges
 // repeated.
-void blur_along(const Row& in, int weight, Row& out) {
-  const std::size_t n = in.size();
+void blur_along(const Row& input, int weight, Row& out) {
+  const std::size_t n = input.size();
   const auto mean = [weight](int left, int here, int right) {
     return static_cast<Value>(((left + right) * weight + here * (64 - 2 * weight)) >> 6);
   };
-  out.front() = mean(in[0], in[0], in[std::min<std::size_t>(1, n - 1)]);
-  for (std::size_t i = 1; i + 1 < n; ++i) out[i] = mean(in[i - 1], in[i], in[i + 1]);
-  if (n > 1) out.back() = mean(in[n - 2], in[n - 1], in[n - 1]);
+  out.front() = mean(input[0], input[0], input[std::min<std::size_t>(1, n - 1)]);
+  for (std::size_t i = 1; i + 1 < n; ++i) out[i] = mean(input[i - 1], input[i], input[i + 1]);
+  if (n > 1) out.back() = mean(input[n - 2], input[n - 1], input[n - 1]);
 }
 
 void blur_across(const Row& above, const Row& here, const Row& below, int weight, Row& out) {
@@ -116,15 +116,15 @@ void develop(const Scene& scene, const Camera& camera, RgbImage& image) {
   const auto held_row = [&](int y) -> Planes& {
     return held[static_cast<std::size_t>(std::clamp(y, 0, scene.height - 1) % 3)];
   };
-  const auto blur_of = [&](std::size_t plane) { return plane == 0 ? camera.blur : kChromaBlur; };
+  const auto plane_blur = [&](std::size_t plane) { return plane == 0 ? camera.blur : kChromaBlur; };
   for (int y = 0; y <= scene.height; ++y) {
     if (y < scene.height) {
       shade_row(scene, y, shaded);
-      for (std::size_t c = 0; c < 3; ++c) blur_along(shaded[c], blur_of(c), held_row(y)[c]);
+      for (std::size_t c = 0; c < 3; ++c) blur_along(shaded[c], plane_blur(c), held_row(y)[c]);
     }
     if (y == 0) continue;
     for (std::size_t c = 0; c < 3; ++c) {
-      blur_across(held_row(y - 2)[c], held_row(y - 1)[c], held_row(y)[c], blur_of(c), seen[c]);
+      blur_across(held_row(y - 2)[c], held_row(y - 1)[c], held_row(y)[c], plane_blur(c), seen[c]);
     }
     add_grain(camera, y - 1, seen);
     to_rgb(seen, image.row(y - 1));

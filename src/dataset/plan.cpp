@@ -55,7 +55,7 @@ PlannedImage plan_image(const MakeOptions& options, std::int64_t index) {
   return image;
 }
 
-std::int64_t class_of(const MakeOptions& options, std::int64_t index) {
+std::int64_t drawn_class(const MakeOptions& options, std::int64_t index) {
   // index x classes / count, rounded down, without overflow: both factors are below 2^34 and 2^20.
   return index * options.classes / options.count;
 }
@@ -66,8 +66,8 @@ std::string class_folder(std::int64_t classes, std::int64_t class_index) {
 }
 
 std::string image_path(const MakeOptions& options, std::int64_t index) {
-  const std::string_view suffix = row_of(options.format).suffix();
-  return fmt::format("{}/img_{:07}{}", class_folder(options.classes, class_of(options, index)),
+  const std::string_view suffix = format_row(options.format).suffix();
+  return fmt::format("{}/img_{:07}{}", class_folder(options.classes, drawn_class(options, index)),
                      index, suffix);
 }
 
@@ -87,7 +87,7 @@ class Search {
   // Moves the bracket. Returns the size.
   double try_quality(int quality) {
     settings_.quality = quality;
-    row_of(Format::jpeg).encode(image_, settings_, buffer_);
+    format_row(Format::jpeg).encode(image_, settings_, buffer_);
     const auto size = static_cast<double>(buffer_.size());
     if (size < target_) {
       below_ = quality;
@@ -121,7 +121,7 @@ class Search {
 
 }  // namespace
 
-QualityCurve::QualityCurve(Subsampling subsampling, std::uint64_t seed) : by_quality_(100) {
+QualityCurve::QualityCurve(Subsampling subsampling, std::uint64_t seed) : quality_values_(100) {
   Photographer photographer;
   std::vector<std::byte> bytes;
   std::array<double, kSampled.size()> sums{};
@@ -130,7 +130,7 @@ QualityCurve::QualityCurve(Subsampling subsampling, std::uint64_t seed) : by_qua
     const RgbImage& image =
         photographer.take({kWidth, kHeight, ~seed, static_cast<std::uint64_t>(pilot), pilot - 1.0});
     for (std::size_t i = 0; i < kSampled.size(); ++i) {
-      row_of(Format::jpeg).encode(image, {kSampled[i], subsampling, false}, bytes);
+      format_row(Format::jpeg).encode(image, {kSampled[i], subsampling, false}, bytes);
       sums[i] += static_cast<double>(bytes.size()) / (kWidth * kHeight * kPilots);
     }
   }
@@ -138,22 +138,23 @@ QualityCurve::QualityCurve(Subsampling subsampling, std::uint64_t seed) : by_qua
     for (int quality = kSampled[i]; quality <= kSampled[i + 1]; ++quality) {
       const double share =
           static_cast<double>(quality - kSampled[i]) / (kSampled[i + 1] - kSampled[i]);
-      by_quality_[static_cast<std::size_t>(quality - 1)] =
+      quality_values_[static_cast<std::size_t>(quality - 1)] =
           sums[i] + share * (sums[i + 1] - sums[i]);
     }
   }
 }
 
 double QualityCurve::bytes_per_pixel(int quality) const {
-  return by_quality_[static_cast<std::size_t>(std::clamp(quality, 1, 100) - 1)];
+  return quality_values_[static_cast<std::size_t>(std::clamp(quality, 1, 100) - 1)];
 }
 
 int QualityCurve::quality_for(double bytes_per_pixel) const {
-  const auto above = std::lower_bound(by_quality_.begin(), by_quality_.end(), bytes_per_pixel);
-  if (above == by_quality_.begin()) return 1;
-  if (above == by_quality_.end()) return 100;
+  const auto above =
+      std::lower_bound(quality_values_.begin(), quality_values_.end(), bytes_per_pixel);
+  if (above == quality_values_.begin()) return 1;
+  if (above == quality_values_.end()) return 100;
   const bool nearer_below = bytes_per_pixel - above[-1] < *above - bytes_per_pixel;
-  return static_cast<int>(above - by_quality_.begin()) + (nearer_below ? 0 : 1);
+  return static_cast<int>(above - quality_values_.begin()) + (nearer_below ? 0 : 1);
 }
 
 void encode_to_target(const RgbImage& image, const PlannedImage& plan, Subsampling subsampling,

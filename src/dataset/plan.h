@@ -24,7 +24,7 @@ struct PlannedImage {
 PlannedImage plan_image(const MakeOptions& options, std::int64_t index);
 
 // Images of a class are neighbours. Relative to the data set: "class_003/img_0000031.jpg".
-std::int64_t class_of(const MakeOptions& options, std::int64_t index);
+std::int64_t drawn_class(const MakeOptions& options, std::int64_t index);
 std::string class_folder(std::int64_t classes, std::int64_t class_index);
 std::string image_path(const MakeOptions& options, std::int64_t index);
 
@@ -41,7 +41,7 @@ class QualityCurve {
   double most() const { return bytes_per_pixel(100); }
 
  private:
-  std::vector<double> by_quality_;  // [quality - 1]
+  std::vector<double> quality_values_;  // [quality - 1]
 };
 
 // Encodes `image` at one of the two qualities whose sizes enclose the plan's target, drawn so that

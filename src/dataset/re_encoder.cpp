@@ -22,7 +22,7 @@ ReEncoder::ReEncoder(const PackOptions& options)
       max_side_(options.max_side),
       size_(options.size),
       decoder_(make_any_decoder({})) {
-  if (!options.augment.empty()) augmenter_ = make_augmenter(augmentation_of(options));
+  if (!options.augment.empty()) augmenter_ = make_augmenter(augment_options(options));
 }
 
 void ReEncoder::make_image(std::int64_t sample, const ImageHeader& header) {
@@ -41,7 +41,7 @@ std::span<const std::byte> ReEncoder::recode(std::int64_t sample,
   make_image(sample, decoder_->open(stored));
   LossySettings settings;
   settings.quality = encoding_.quality;
-  row_of(encoding_.format).encode(image_, settings, made_);
+  format_row(encoding_.format).encode(image_, settings, made_);
   return made_;
 }
 

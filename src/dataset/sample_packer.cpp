@@ -30,7 +30,7 @@ std::span<const std::byte> SamplePacker::pack(std::int64_t sample) {
   stored_bytes += std::ssize(stored);
   const std::span<const std::byte> made = recoder_ ? recoder_->recode(sample, stored) : stored;
   if (!restart_rows_) return made;
-  if (row_of(Format::jpeg).add_restarts(made, with_restarts_)) return with_restarts_;
+  if (format_row(Format::jpeg).add_restarts(made, with_restarts_)) return with_restarts_;
   ++as_they_were;
   return made;
 }
@@ -39,11 +39,11 @@ PackedSample SamplePacker::make(std::int64_t place) {
   const std::int64_t sample = order_[static_cast<std::size_t>(place)];
   const std::span<const std::byte> bytes = pack(sample);
   if (recoder_ && sample % kCompareEvery == 0) recoder_->measure_error();
-  return {sample, suffix_of(sample, bytes), bytes, data_.label(sample)};
+  return {sample, pick_suffix(sample, bytes), bytes, data_.label(sample)};
 }
 
 // Returns the suffix of an unchanged file, or else the suffix of the format of its bytes.
-std::string_view SamplePacker::suffix_of(std::int64_t sample, std::span<const std::byte> bytes) {
+std::string_view SamplePacker::pick_suffix(std::int64_t sample, std::span<const std::byte> bytes) {
   const Extents* extents = data_.source->extents();
   const bool is_file = extents != nullptr && extents->extent(sample).length == Extent::kToEnd;
   if (recoder_ || !is_file) {

@@ -46,7 +46,7 @@ class SamplePacker final : public SampleMaker {
   std::int64_t as_they_were = 0;  // samples without restart markers
 
  private:
-  std::string_view suffix_of(std::int64_t sample, std::span<const std::byte> bytes);
+  std::string_view pick_suffix(std::int64_t sample, std::span<const std::byte> bytes);
 
   const OpenedData& data_;
   const std::vector<std::int64_t>& order_;
@@ -58,6 +58,6 @@ class SamplePacker final : public SampleMaker {
 };
 
 // Throws RunError.
-PackPlan plan_of(const OpenedData& data, const PackOptions& options);
+PackPlan make_pack_plan(const OpenedData& data, const PackOptions& options);
 
 }  // namespace loaderscope::dataset

@@ -34,7 +34,7 @@ class ShardTeam {
     SampleMaker& maker = filling_.make_maker();
     for (std::int64_t shard = next_++; shard < plan().shards && !team_.stopping();
          shard = next_++) {
-      if (is_written(filling_.writer->path_of(filling_.container, shard))) {
+      if (is_written(filling_.writer->stored_path(filling_.container, shard))) {
         const std::lock_guard lock(mutex_);
         ++filled_.found;
         const std::int64_t places = plan().first(shard + 1) - plan().first(shard);
@@ -74,7 +74,7 @@ class ShardTeam {
   void skip(std::int64_t place, const SampleError& error) {
     const std::lock_guard lock(mutex_);
     ++filled_.skipped.samples;
-    ++filled_.skipped.by_kind[std::string(name_of(error.kind))];
+    ++filled_.skipped.kind_counts[std::string(name_of(error.kind))];
     if (filled_.skipped.first.size() >= kNamed) return;
     filled_.skipped.first.push_back(shown_text(filling_.describe(place)) + ": " + error.what());
   }

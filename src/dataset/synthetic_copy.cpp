@@ -17,7 +17,7 @@ namespace loaderscope::dataset {
 namespace {
 
 // In the order of their names, so that the same data gives the same copy.
-std::vector<SeenImage> images_of(const TwinOptions& options, const MakeContext& context) {
+std::vector<SeenImage> list_images(const TwinOptions& options, const MakeContext& context) {
   std::vector<SeenImage> images;
   std::mutex mutex;
   InfoContext looking;
@@ -25,7 +25,7 @@ std::vector<SeenImage> images_of(const TwinOptions& options, const MakeContext& 
   looking.threads = options.threads;
   looking.on_image = [&](SeenImage image) {
     // Formats without an encoder, such as videos, have no synthetic copy.
-    if (image.facts.kind != Kind::unknown && encoder_of(image.facts.kind) == nullptr) return;
+    if (image.facts.kind != Kind::unknown && find_encoder(image.facts.kind) == nullptr) return;
     const std::lock_guard lock(mutex);
     images.push_back(std::move(image));
   };
@@ -46,13 +46,13 @@ void keep(std::vector<SeenImage>& images, std::int64_t count) {
   images.resize(static_cast<std::size_t>(std::min(count, all)));
 }
 
-std::uint64_t digest_of(const std::vector<SeenImage>& images) {
+std::uint64_t images_digest(const std::vector<SeenImage>& images) {
   std::uint64_t digest = 0;
   for (const SeenImage& image : images) {
     const ImageFacts& facts = image.facts;
     for (const std::int64_t fact :
          {static_cast<std::int64_t>(facts.kind), facts.width, facts.height,
-          static_cast<std::int64_t>(subsampling_of(facts)), std::int64_t{facts.progressive},
+          static_cast<std::int64_t>(image_subsampling(facts)), std::int64_t{facts.progressive},
           std::int64_t{facts.quality}, image.size, std::int64_t{image.is_damaged}})
       digest = mixed(digest ^ static_cast<std::uint64_t>(fact));
   }
@@ -60,7 +60,7 @@ std::uint64_t digest_of(const std::vector<SeenImage>& images) {
 }
 
 // "class_003": of each group of images, by their order.
-std::map<std::string, std::string> folders_of(const std::vector<SeenImage>& images) {
+std::map<std::string, std::string> copy_folders(const std::vector<SeenImage>& images) {
   std::map<std::string, std::string> folders;
   for (const SeenImage& image : images) folders[image.group];
   std::int64_t number = 0;
@@ -68,14 +68,14 @@ std::map<std::string, std::string> folders_of(const std::vector<SeenImage>& imag
   return folders;
 }
 
-std::string_view suffix_of(const ImageFacts& facts) {
-  return facts.kind == Kind::unknown ? ".jpg" : encoder_of(facts.kind)->suffix();
+std::string_view image_suffix(const ImageFacts& facts) {
+  return facts.kind == Kind::unknown ? ".jpg" : find_encoder(facts.kind)->suffix();
 }
 
 void check(const TwinOptions& options, const std::vector<SeenImage>& images) {
   for (const SeenImage& image : images) {
     if (image.facts.kind == Kind::unknown) continue;
-    const FormatRow& row = *encoder_of(image.facts.kind);
+    const FormatRow& row = *find_encoder(image.facts.kind);
     if (const auto reason = row.row.reason_not_available())
       throw RunError(shown_text(options.like) + " has images that cannot be made here: " + *reason);
   }
@@ -84,27 +84,27 @@ void check(const TwinOptions& options, const std::vector<SeenImage>& images) {
 }  // namespace
 
 TwinResult make_twin(const TwinOptions& options, const MakeContext& context) {
-  std::vector<SeenImage> images = images_of(options, context);
+  std::vector<SeenImage> images = list_images(options, context);
   TwinResult result;
   if (context.stop_signal != nullptr && context.stop_signal->load() != 0) return result;
   if (options.count) keep(images, *options.count);
   check(options, images);
   result.count = std::ssize(images);
-  const MadeFolder folder = made_folder(options, result.count, digest_of(images));
+  const MadeFolder folder = made_folder(options, result.count, images_digest(images));
   const FolderState before = state_of_folder(folder);
   double bytes = 0;
   for (const SeenImage& image : images) bytes += static_cast<double>(image.size);
   const FolderInMaking filled(folder, before, bytes, "lower --count");
-  const std::map<std::string, std::string> folders = folders_of(images);
+  const std::map<std::string, std::string> folders = copy_folders(images);
   for (const auto& [group, name] : folders) make_folder(options.path + "/" + name);
   const QualityCurves curves = curves_for(images, options.seed);
   ShardFill filling;
   filling.folder = options.path;
   filling.count = result.count;
   filling.threads = options.threads;
-  filling.path_of = [&](std::int64_t index) {
+  filling.sample_path = [&](std::int64_t index) {
     const SeenImage& image = images[static_cast<std::size_t>(index)];
-    return fmt::format("{}/img_{:07}{}", folders.at(image.group), index, suffix_of(image.facts));
+    return fmt::format("{}/img_{:07}{}", folders.at(image.group), index, image_suffix(image.facts));
   };
   filling.make_maker = [&] { return make_twin_maker(images, curves, options.seed); };
   static_cast<MakeResult&>(result) = fill_folder(filling, context);
@@ -145,7 +145,7 @@ class SyntheticCopyMaker final : public ImageMaker {
   }
 
   // Estimates the full size of a truncated image, which is unknown.
-  static double target_of(const SeenImage& image) {
+  static double target_bits(const SeenImage& image) {
     constexpr double kLeft = 0.7;
     return static_cast<double>(image.size) / (image.is_damaged ? kLeft : 1);
   }
@@ -153,12 +153,12 @@ class SyntheticCopyMaker final : public ImageMaker {
   void make_like(const SeenImage& image, std::int64_t index) {
     Subject subject{static_cast<int>(image.facts.width), static_cast<int>(image.facts.height),
                     seed_, static_cast<std::uint64_t>(index), 0};
-    const double target = target_of(image);
+    const double target = target_bits(image);
     const Format format = static_cast<Format>(image.facts.kind);
     const QualityCurve* curve =
-        format == Format::jpeg ? &curves_.at(subsampling_of(image.facts)) : nullptr;
+        format == Format::jpeg ? &curves_.at(image_subsampling(image.facts)) : nullptr;
     const LossySettings settings{image.facts.quality > 0 ? image.facts.quality : 80,
-                                 subsampling_of(image.facts), image.facts.progressive};
+                                 image_subsampling(image.facts), image.facts.progressive};
     if (curve != nullptr) {
       const double pixels = static_cast<double>(subject.width) * subject.height;
       subject.busyness =
@@ -166,7 +166,7 @@ class SyntheticCopyMaker final : public ImageMaker {
     }
     // Adjusts the amount of detail first, and then the quality if no photograph reaches the size.
     for (int attempt = 0; attempt < 3; ++attempt) {
-      row_of(format).encode(photographer_.take(subject), settings, bytes_);
+      format_row(format).encode(photographer_.take(subject), settings, bytes_);
       const double apart = std::log(target / static_cast<double>(bytes_.size()));
       if (std::abs(apart) <= kNear || format == Format::raw) return;
       const double busier = busyness_for(subject.busyness * kPerBusyness + apart);
@@ -196,7 +196,7 @@ class SyntheticCopyMaker final : public ImageMaker {
 
 }  // namespace
 
-Subsampling subsampling_of(const ImageFacts& facts) {
+Subsampling image_subsampling(const ImageFacts& facts) {
   if (facts.subsampling == "grey") return Subsampling::grey;
   if (facts.subsampling == "420" || facts.subsampling == "411") return Subsampling::s420;
   if (facts.subsampling == "422" || facts.subsampling == "440") return Subsampling::s422;
@@ -206,7 +206,7 @@ Subsampling subsampling_of(const ImageFacts& facts) {
 QualityCurves curves_for(const std::vector<SeenImage>& images, std::uint64_t seed) {
   QualityCurves curves;
   for (const SeenImage& image : images) {
-    const Subsampling subsampling = subsampling_of(image.facts);
+    const Subsampling subsampling = image_subsampling(image.facts);
     if (image.facts.kind == Kind::jpeg && !curves.contains(subsampling))
       curves.emplace(subsampling, QualityCurve(subsampling, seed));
   }

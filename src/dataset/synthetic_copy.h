@@ -37,7 +37,7 @@ TwinResult make_twin(const TwinOptions& options, const MakeContext& context);
 // The synthetic copy of one image.
 
 // Returns the subsampling for making an image with these facts.
-Subsampling subsampling_of(const ImageFacts& facts);
+Subsampling image_subsampling(const ImageFacts& facts);
 
 // Curves for each subsampling of the JPEG images.
 using QualityCurves = std::map<Subsampling, QualityCurve>;

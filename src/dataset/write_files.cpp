@@ -17,15 +17,16 @@ class FilesWriter final : public ShardWriter {
       : container_(container), note_(std::move(note)) {}
 
   void add(const PackedSample& sample) override {
-    write_whole(folder_of(sample.label) + "/" + key_of(sample.number) + std::string(sample.suffix),
-                sample.bytes);
+    write_whole(
+        label_folder(sample.label) + "/" + sample_key(sample.number) + std::string(sample.suffix),
+        sample.bytes);
     bytes_ += std::ssize(sample.bytes);
   }
   void finish() override { write_whole(note_, std::string_view("written\n")); }
   Bytes bytes() const override { return bytes_; }
 
  private:
-  std::string folder_of(std::int32_t label) {
+  std::string label_folder(std::int32_t label) {
     if (container_.plan.classes == 0) return container_.folder;
     std::string folder = container_.folder + "/" + class_folder(container_.plan.classes, label);
     if (made_.insert(label).second) make_folder(folder);

@@ -23,8 +23,8 @@ class LmdbShard final : public ShardWriter {
   }
 
   void add(const PackedSample& sample) override {
-    const std::string key = key_of(next_++);
-    file_.guarded([&] { writer_->add(key, has_labels_ ? datum_of(sample) : sample.bytes); });
+    const std::string key = sample_key(next_++);
+    file_.guarded([&] { writer_->add(key, has_labels_ ? encode_datum(sample) : sample.bytes); });
     bytes_ += std::ssize(sample.bytes);
   }
   void finish() override {
@@ -35,7 +35,7 @@ class LmdbShard final : public ShardWriter {
   Bytes bytes() const override { return bytes_; }
 
  private:
-  std::span<const std::byte> datum_of(const PackedSample& sample) {
+  std::span<const std::byte> encode_datum(const PackedSample& sample) {
     datum_.clear();
     protozero::pbf_writer datum(datum_);
     datum.add_bytes(kData, reinterpret_cast<const char*>(sample.bytes.data()), sample.bytes.size());

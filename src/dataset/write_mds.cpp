@@ -32,7 +32,7 @@ std::string note_path(const Container& container, std::int64_t shard) {
 }
 
 // The library's name for a column of images of these names.
-std::string_view encoding_of(std::string_view suffix) {
+std::string_view suffix_encoding(std::string_view suffix) {
   if (suffix == ".jpg" || suffix == ".jpeg") return "jpeg";
   return suffix == ".png" ? "png" : kAnyImage;
 }
@@ -48,7 +48,7 @@ Json columns(std::string_view image_encoding, bool has_labels) {
   return json;
 }
 
-std::string config_of(const Container& container, std::string_view image_encoding) {
+std::string config_text(const Container& container, std::string_view image_encoding) {
   Json json = columns(image_encoding, container.plan.classes > 0);
   json["compression"] =
       container.compression != nullptr ? Json(container.compression->mds_word) : Json();
@@ -64,7 +64,7 @@ class MdsWriter final : public ShardWriter {
       : container_(container), shard_(shard), raw_(container.folder + "/" + raw_name(shard)) {
     const auto most = container.plan.first(shard + 1) - container.plan.first(shard);
     head_.resize(static_cast<std::size_t>(kNumber * (most + 2) +
-                                          std::ssize(config_of(container, kAnyImage))));
+                                          std::ssize(config_text(container, kAnyImage))));
     raw_.append(head_);
     offsets_.push_back(static_cast<std::uint32_t>(head_.size()));
   }
@@ -80,7 +80,7 @@ class MdsWriter final : public ShardWriter {
     raw_.append(sample.bytes);
     if (container_.plan.classes > 0) raw_.append(std::as_bytes(std::span(&label, 1)));
     offsets_.push_back(static_cast<std::uint32_t>(raw_.bytes()));
-    const std::string_view encoding = encoding_of(sample.suffix);
+    const std::string_view encoding = suffix_encoding(sample.suffix);
     if (encoding_.empty()) encoding_ = encoding;
     if (encoding_ != encoding) encoding_ = kAnyImage;
   }
@@ -102,7 +102,7 @@ class MdsWriter final : public ShardWriter {
  private:
   // Omitted samples leave room after the columns.
   void put_head() {
-    const std::string config = config_of(container_, encoding_.empty() ? kAnyImage : encoding_);
+    const std::string config = config_text(container_, encoding_.empty() ? kAnyImage : encoding_);
     const auto count = static_cast<std::uint32_t>(offsets_.size() - 1);
     std::vector<std::byte> head;
     const auto add = [&head](std::span<const std::byte> bytes) {
@@ -118,7 +118,7 @@ class MdsWriter final : public ShardWriter {
   std::unique_ptr<OutputFile> pack() {
     auto packed = std::make_unique<OutputFile>(
         container_.folder + "/" + packed_name(container_, shard_), container_.compression);
-    packed->append_all_of(raw_);
+    packed->append_file(raw_);
     return packed;
   }
 
@@ -131,10 +131,10 @@ class MdsWriter final : public ShardWriter {
   Bytes written_ = 0;
 };
 
-Json note_of(const Container& container, std::int64_t shard) {
+Json read_note(const Container& container, std::int64_t shard) {
   const std::string path = note_path(container, shard);
-  std::ifstream in(path, std::ios::binary);
-  const Json note = Json::parse(in, nullptr, false);
+  std::ifstream input(path, std::ios::binary);
+  const Json note = Json::parse(input, nullptr, false);
   const auto is_number = [&](const char* name) {
     return note.contains(name) && note[name].is_number_unsigned();
   };
@@ -147,8 +147,8 @@ Json note_of(const Container& container, std::int64_t shard) {
       "remove " + shown_text(packed_name(container, shard)) + " next to it, and pack again");
 }
 
-Json entry_of(const Container& container, std::int64_t shard, const Json& note,
-              std::string_view encoding) {
+Json index_entry(const Container& container, std::int64_t shard, const Json& note,
+                 std::string_view encoding) {
   Json entry = columns(encoding, container.plan.classes > 0);
   const auto file = [](const std::string& name, const Json& bytes) {
     return Json{{"basename", name}, {"bytes", bytes}, {"hashes", Json::object()}};
@@ -179,7 +179,7 @@ std::unique_ptr<ShardWriter> open_mds_writer(const Container& container, std::in
 void write_mds_index(const Container& container) {
   std::vector<std::pair<std::int64_t, Json>> notes;
   for (std::int64_t shard = 0; shard < container.plan.shards; ++shard) {
-    Json note = note_of(container, shard);
+    Json note = read_note(container, shard);
     if (note["samples"] != 0) notes.emplace_back(shard, std::move(note));
   }
   Json encoding = notes.empty() ? Json(kAnyImage) : notes.front().second["encoding"];
@@ -188,7 +188,7 @@ void write_mds_index(const Container& container) {
   }
   Json index = {{"shards", Json::array()}, {"version", 2}};
   for (const auto& [shard, note] : notes)
-    index["shards"].push_back(entry_of(container, shard, note, encoding.get<std::string>()));
+    index["shards"].push_back(index_entry(container, shard, note, encoding.get<std::string>()));
   write_whole(container.folder + "/index.json", index.dump());
 }
 

@@ -68,7 +68,7 @@ class NpyWriter final : public ShardWriter {
 
 }  // namespace
 
-ImageSides sides_of(std::span<const std::byte> raw_image) {
+ImageSides image_sides(std::span<const std::byte> raw_image) {
   ImageSides sides;
   if (raw_image.size() < kRawHeader) return sides;
   std::memcpy(&sides.width, raw_image.data() + 8, sizeof sides.width);
@@ -77,7 +77,7 @@ ImageSides sides_of(std::span<const std::byte> raw_image) {
 }
 
 void check_sides(const Container& container, const PackedSample& sample) {
-  const ImageSides sides = sides_of(sample.bytes);
+  const ImageSides sides = image_sides(sample.bytes);
   if (sides != container.sides) {
     throw RunError(
         fmt::format(

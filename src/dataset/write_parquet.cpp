@@ -19,7 +19,7 @@ constexpr std::size_t kPageBytes = std::size_t{1} << 20;  // about
 constexpr std::int64_t kPlain = 0, kRuns = 3;             // encodings
 constexpr std::int64_t kInt64 = 2, kByteArray = 6;        // types
 
-std::span<const std::byte> bytes_in(std::string_view text) {
+std::span<const std::byte> text_bytes(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
 
@@ -94,7 +94,7 @@ class ColumnPages {
                                  .i32(3, std::ssize(stored))
                                  .structure(5, about)
                                  .finish();
-    put(pages_, bytes_in(head));
+    put(pages_, text_bytes(head));
     put(pages_, stored);
     unpacked_ += std::ssize(head) + std::ssize(values_);
     rows_ += rows_of_page_;
@@ -111,7 +111,7 @@ class ColumnPages {
     run += static_cast<char>(left);
     run += static_cast<char>(path_.size());
     const auto size = static_cast<std::uint32_t>(run.size());
-    const auto head = std::as_bytes(std::span(&size, 1)), levels = bytes_in(run);
+    const auto head = std::as_bytes(std::span(&size, 1)), levels = text_bytes(run);
     values_.insert(values_.begin(), levels.begin(), levels.end());
     values_.insert(values_.begin(), head.begin(), head.end());
   }
@@ -144,12 +144,12 @@ class ParquetWriter final : public ShardWriter {
                           container.compression);
     if (has_labels())
       columns_.emplace_back(std::vector<std::string>{"label"}, kInt64, container.compression);
-    file_.append(bytes_in(kFileMark));
+    file_.append(text_bytes(kFileMark));
   }
 
   void add(const PackedSample& sample) override {
     columns_[0].add(sample.bytes);
-    columns_[1].add(bytes_in(key_of(sample.number) + std::string(sample.suffix)));
+    columns_[1].add(text_bytes(sample_key(sample.number) + std::string(sample.suffix)));
     const std::int64_t label = sample.label;
     if (has_labels()) columns_[2].add(std::as_bytes(std::span(&label, 1)));
     if (++rows_ == container_.row_group) end_group();
@@ -159,9 +159,9 @@ class ParquetWriter final : public ShardWriter {
     end_group();
     const std::string footer = footer_text();
     const auto size = static_cast<std::uint32_t>(footer.size());
-    file_.append(bytes_in(footer));
+    file_.append(text_bytes(footer));
     file_.append(std::as_bytes(std::span(&size, 1)));
-    file_.append(bytes_in(kFileMark));
+    file_.append(text_bytes(kFileMark));
     file_.finish();
   }
   Bytes bytes() const override { return file_.bytes(); }

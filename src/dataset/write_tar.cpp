@@ -24,7 +24,7 @@ void put(Header& header, std::size_t at, std::string_view text) {
 }
 
 // POSIX's ustar.
-Header header_of(std::string_view name, std::size_t size) {
+Header make_header(std::string_view name, std::size_t size) {
   Header header{};
   put(header, 0, name);
   put(header, 100, "0000444");
@@ -54,7 +54,7 @@ class TarWriter final : public ShardWriter {
         has_labels_(container.plan.classes > 0) {}
 
   void add(const PackedSample& sample) override {
-    const std::string key = key_of(sample.number);
+    const std::string key = sample_key(sample.number);
     add(key + std::string(sample.suffix), sample.bytes);
     if (!has_labels_) return;
     const std::string label = std::to_string(sample.label);
@@ -71,7 +71,7 @@ class TarWriter final : public ShardWriter {
   void add(std::string_view name, std::span<const std::byte> bytes) {
     if (name.size() > kMaxName || std::ssize(bytes) > kMaxMember)
       throw RunError(shown_text(name) + ": does not fit into a tar header", "leave the sample out");
-    const Header header = header_of(name, bytes.size());
+    const Header header = make_header(name, bytes.size());
     file_.append(std::as_bytes(std::span(header)));
     file_.append(bytes);
     file_.append(std::span(kNothing).first((kBlock - bytes.size() % kBlock) % kBlock));

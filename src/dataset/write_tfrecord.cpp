@@ -46,7 +46,7 @@ class TfrecordWriter final : public ShardWriter {
       const std::string_view image(reinterpret_cast<const char*>(sample.bytes.data()),
                                    sample.bytes.size());
       add_bytes(features, "image/encoded", image);
-      add_bytes(features, "image/filename", key_of(sample.number) + std::string(sample.suffix));
+      add_bytes(features, "image/filename", sample_key(sample.number) + std::string(sample.suffix));
       if (has_labels_) add_number(features, "image/class/label", sample.label);
     }
     append_record(std::as_bytes(std::span(example_)));
@@ -58,12 +58,12 @@ class TfrecordWriter final : public ShardWriter {
   void append_record(std::span<const std::byte> record) {
     const std::uint64_t length = record.size();
     const auto head = std::as_bytes(std::span(&length, 1));
-    const std::uint32_t of_head = source::masked_crc32c(head);
-    const std::uint32_t of_record = source::masked_crc32c(record);
+    const std::uint32_t head_crc = source::masked_crc32c(head);
+    const std::uint32_t record_crc = source::masked_crc32c(record);
     file_.append(head);
-    file_.append(std::as_bytes(std::span(&of_head, 1)));
+    file_.append(std::as_bytes(std::span(&head_crc, 1)));
     file_.append(record);
-    file_.append(std::as_bytes(std::span(&of_record, 1)));
+    file_.append(std::as_bytes(std::span(&record_crc, 1)));
   }
 
   OutputFile file_;

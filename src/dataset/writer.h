@@ -61,7 +61,7 @@ class ShardWriter {
 struct WriterRow {
   Row row;
   // Returns the file that exists once the shard is complete. The same samples give the same bytes.
-  std::string (*path_of)(const Container& container, std::int64_t shard);
+  std::string (*stored_path)(const Container& container, std::int64_t shard);
   std::unique_ptr<ShardWriter> (*open)(const Container& container, std::int64_t shard);
   // Writes the files next to the shards, once all shards exist. Null: none.
   void (*finish)(const Container& container) = nullptr;
@@ -92,7 +92,7 @@ std::string data_text(const WriterRow& writer, const std::string& folder,
                       const CompressionRow* compression);
 
 // "000000031", by which shards name their samples.
-std::string key_of(std::int64_t number);
+std::string sample_key(std::int64_t number);
 
 // FOLDER/shard-000000 with its ending.
 std::string shard_path(const Container& container, std::int64_t shard, std::string_view ending);
@@ -115,6 +115,6 @@ std::string hdf5_path(const Container& container, std::int64_t shard);
 std::unique_ptr<ShardWriter> open_hdf5_writer(const Container& container, std::int64_t shard);
 // Checks images for formats of pixels. Throws RunError if an image has other sides than the first.
 void check_sides(const Container& container, const PackedSample& sample);
-ImageSides sides_of(std::span<const std::byte> raw_image);
+ImageSides image_sides(std::span<const std::byte> raw_image);
 
 }  // namespace loaderscope::dataset

@@ -46,7 +46,7 @@ std::span<const WriterRow> writer_table() {
        &CompressionRow::ending,
        "?stream=1"},
       {.row = {"files", "Write image files, a folder per class: class_000/000000031.jpg."},
-       .path_of = files_note_path,
+       .stored_path = files_note_path,
        .open = open_files_writer,
        .is_loose = true},
       {{"mds", "Shards of mosaicml-streaming with index.json: columns image and label."},
@@ -62,29 +62,29 @@ std::span<const WriterRow> writer_table() {
       {.row = {"parquet",
                "Write Parquet files as Hugging Face's datasets does. Its columns are image (bytes, "
                "path) and label."},
-       .path_of = parquet_path,
+       .stored_path = parquet_path,
        .open = open_parquet_writer,
        .packed_ending = &CompressionRow::page_word,
        .takes_row_groups = true},
       {.row = {"npy", "NumPy arrays of pixels, all images of one size; the labels below labels/."},
-       .path_of = npy_path,
+       .stored_path = npy_path,
        .open = open_npy_writer,
        .takes_pixels = true},
       {.row = {"lmdb",
                "Write LMDB files, an image per key. With classes, a value is Caffe's Datum of "
                "image and class.",
                as_source_says<kLmdb>},
-       .path_of = lmdb_path,
+       .stored_path = lmdb_path,
        .open = if_built(built_with::kLmdb, open_lmdb_writer)},
       {.row = {"hdf5", "HDF5 files of pixels, all images of one size: data sets images and labels.",
                as_source_says<kHdf5>},
-       .path_of = hdf5_path,
+       .stored_path = hdf5_path,
        .open = if_built(built_with::kHdf5, open_hdf5_writer),
        .takes_pixels = true},
       {.row = {"tokens",
                "Tokens of text, of data make only: tokens.bin, with --documents Megatron's "
                "tokens.idx."},
-       .path_of = nullptr,
+       .stored_path = nullptr,
        .open = nullptr,
        .holds_tokens = true},
   };
@@ -132,6 +132,6 @@ std::string data_text(const WriterRow& writer, const std::string& folder,
                      compression != nullptr ? writer.packed_words : "");
 }
 
-std::string key_of(std::int64_t number) { return fmt::format("{:09}", number); }
+std::string sample_key(std::int64_t number) { return fmt::format("{:09}", number); }
 
 }  // namespace loaderscope::dataset

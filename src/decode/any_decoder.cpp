@@ -76,7 +76,7 @@ std::string_view name_of_text(std::string_view begin) {
   return {};
 }
 
-std::string in_hex(std::string_view begin) {
+std::string hex_bytes(std::string_view begin) {
   std::string text;
   for (const char c : begin.substr(0, 8)) {
     std::array<char, 4> hex{};
@@ -106,7 +106,7 @@ SampleError not_an_image(std::span<const std::byte> stored) {
   if (!name.empty()) {
     return {Kind::unsupported, "it is " + std::string(name) + ", which no decoder here reads"};
   }
-  return {Kind::unsupported, "it is of no known image format: it begins with" + in_hex(begin)};
+  return {Kind::unsupported, "it is of no known image format: it begins with" + hex_bytes(begin)};
 }
 
 class AnyDecoder final : public Decoder {

@@ -41,7 +41,7 @@ Kind kind_of_jpeg_error(int code) {
 
 // Returns true for warnings that do not concern the pixels. After all others, libjpeg continues
 // with invented pixels.
-bool is_harmless(const jpeg_error_mgr& warning, bool in_header) {
+bool is_harmless(const jpeg_error_mgr& warning, bool is_header) {
   switch (warning.msg_code) {
     case JWRN_ADOBE_XFORM:
     case JWRN_BOGUS_ICC:
@@ -50,7 +50,7 @@ bool is_harmless(const jpeg_error_mgr& warning, bool in_header) {
       return true;
     case JWRN_EXTRANEOUS_DATA:  // garbage in a scan: earlier codes were wrong; cameras pad the end
                                 // of the image
-      return in_header || warning.msg_parm.i[1] == JPEG_EOI;
+      return is_header || warning.msg_parm.i[1] == JPEG_EOI;
     default:
       return false;
   }

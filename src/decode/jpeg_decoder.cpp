@@ -46,19 +46,19 @@ using Stored = std::span<const unsigned char>;
 constexpr int kBlock = 8;
 constexpr unsigned kFirstRestart = 0xD0, kRestarts = 8;
 
-int pieces_of(int length, int each) { return (length + each - 1) / each; }
+int count_pieces(int length, int each) { return (length + each - 1) / each; }
 
 bool is_restart(unsigned marker) {
   return marker >= kFirstRestart && marker < kFirstRestart + kRestarts;
 }
 
 // Pictures within pictures, profiles, comments: of no use to a decoder.
-bool is_beside_pixels(unsigned marker) {
+bool is_metadata(unsigned marker) {
   return (marker > 0xE0 && marker < 0xEE) || marker == 0xEF || marker == 0xFE;
 }
 
 // Baseline or extended, whose first component has at most twice the samples of the others.
-bool can_be_parted(const jpeg_decompress_struct& header) {
+bool can_be_split(const jpeg_decompress_struct& header) {
   const bool is_grey = header.num_components == 1;
   return header.restart_interval > 0 && !header.progressive_mode && !header.arith_code &&
          header.comps_in_scan == header.num_components && header.max_h_samp_factor <= 2 &&
@@ -73,21 +73,21 @@ struct JpegParts::Grid {
   int image_width, image_height;
 
   // Returns nothing if the markers do not divide the rows evenly.
-  static std::optional<Grid> of(const jpeg_decompress_struct& header) {
+  static std::optional<Grid> find(const jpeg_decompress_struct& header) {
     const int mcu_width = kBlock * header.max_h_samp_factor;
     const int mcu_height = kBlock * header.max_v_samp_factor;
     const int image_width = static_cast<int>(header.image_width);
     const int image_height = static_cast<int>(header.image_height);
-    const int across = pieces_of(image_width, mcu_width);
+    const int across = count_pieces(image_width, mcu_width);
     const int interval = static_cast<int>(header.restart_interval);
     if (across % interval == 0) {
       return Grid{interval * mcu_width, mcu_height,
-                  across / interval,    pieces_of(image_height, mcu_height),
+                  across / interval,    count_pieces(image_height, mcu_height),
                   image_width,          image_height};
     }
     if (interval % across != 0) return std::nullopt;
     const int height = interval / across * mcu_height;
-    return Grid{across * mcu_width, height,      1, pieces_of(image_height, height),
+    return Grid{across * mcu_width, height,      1, count_pieces(image_height, height),
                 image_width,        image_height};
   }
 };
@@ -112,8 +112,8 @@ struct JpegParts::Range {
 std::optional<JpegParts::Part> JpegParts::part(Stored stored, const jpeg_decompress_struct& header,
                                                std::size_t scan_begin, const Region& region,
                                                int margin) {
-  if (!can_be_parted(header)) return std::nullopt;
-  const std::optional<Grid> grid = Grid::of(header);
+  if (!can_be_split(header)) return std::nullopt;
+  const std::optional<Grid> grid = Grid::find(header);
   if (!grid) return std::nullopt;
   const Range range(*grid, region, margin);
   if (!range.is_worth_it(*grid)) return std::nullopt;
@@ -162,7 +162,7 @@ bool JpegParts::put_header(Stored header, int width, int height) {
     if (header[at] != 0xFF || marker == 0xFF || at + length > header.size()) return false;
     const Stored segment = header.subspan(at, length);
     at += length;
-    if (is_beside_pixels(marker)) continue;
+    if (is_metadata(marker)) continue;
     made_.insert(made_.end(), segment.begin(), segment.end());
     const bool is_frame = marker == 0xC0 || marker == 0xC1;
     if (!is_frame) continue;

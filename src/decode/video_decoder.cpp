@@ -64,9 +64,9 @@ class Codec {
   explicit Codec(std::int64_t largest_pixels) : largest_pixels_(largest_pixels) {}
 
   // Valid until the next call. Throws SampleError. `decoded`: grows by the frames that were.
-  const AVFrame& frame_of(const StoredFrame& stored, std::int64_t& decoded) {
+  const AVFrame& decode_frame(const StoredFrame& stored, std::int64_t& decoded) {
     set_up(stored);
-    if (!goes_on_to(stored)) begin(stored);
+    if (!can_continue(stored)) begin(stored);
     try {
       return decode_to(stored, decoded);
     } catch (const SampleError&) {
@@ -100,14 +100,14 @@ class Codec {
     }
   }
 
-  std::int64_t behind(const StoredFrame& stored) const {
+  std::int64_t end_packet(const StoredFrame& stored) const {
     return stored.header.first_packet + std::ssize(stored.packets);
   }
   // Returns true if the frame follows from packets that the codec has not had.
-  bool goes_on_to(const StoredFrame& stored) const {
+  bool can_continue(const StoredFrame& stored) const {
     return video_ == stored.header.video && last_ < stored.header.time &&
-           next_ >= stored.header.first_packet && next_ <= behind(stored) &&
-           (!drains_ || next_ == behind(stored));
+           next_ >= stored.header.first_packet && next_ <= end_packet(stored) &&
+           (!drains_ || next_ == end_packet(stored));
   }
   void begin(const StoredFrame& stored) {
     ffmpeg().avcodec_flush_buffers(context_.get());
@@ -139,7 +139,7 @@ class Codec {
 
   void send_next(const StoredFrame& stored) {
     const Ffmpeg& av = ffmpeg();
-    if (next_ >= behind(stored)) {
+    if (next_ >= end_packet(stored)) {
       drains_ = true;
       av.avcodec_send_packet(context_.get(), nullptr);
       return;
@@ -171,9 +171,9 @@ class Codec {
   }
 
   std::int64_t largest_pixels_;
-  OfFfmpeg<AVCodecContext> context_;
-  OfFfmpeg<AVFrame> frame_{ffmpeg().av_frame_alloc()};
-  OfFfmpeg<AVPacket> packet_{ffmpeg().av_packet_alloc()};
+  FfmpegPtr<AVCodecContext> context_;
+  FfmpegPtr<AVFrame> frame_{ffmpeg().av_frame_alloc()};
+  FfmpegPtr<AVPacket> packet_{ffmpeg().av_packet_alloc()};
   std::vector<std::byte> setup_;
   std::pair<std::uint32_t, std::uint32_t> size_;
   std::int64_t video_ = kNothing;  // the current video
@@ -205,7 +205,7 @@ class VideoDecoder final : public Decoder {
     check_region(region, header_);
     std::int64_t decoded = 0;
     try {
-      const std::uint8_t* pixels = in_rgb(codec_.frame_of(stored_, decoded));
+      const std::uint8_t* pixels = convert_frame(codec_.decode_frame(stored_, decoded));
       count(decoded, 1);
       return {pixels + static_cast<std::size_t>(region.y) * stride() +
                   static_cast<std::size_t>(region.x) * kChannels,
@@ -222,7 +222,7 @@ class VideoDecoder final : public Decoder {
     if (options_.frames != nullptr) options_.frames->count(decoded, used);
   }
 
-  std::uint8_t* in_rgb(const AVFrame& frame) {
+  std::uint8_t* convert_frame(const AVFrame& frame) {
     const Ffmpeg& av = ffmpeg();
     scaler_.reset(av.sws_getCachedContext(
         scaler_.release(), frame.width, frame.height, static_cast<AVPixelFormat>(frame.format),
@@ -230,10 +230,10 @@ class VideoDecoder final : public Decoder {
     if (!scaler_)
       throw SampleError(Kind::unsupported, "its pixels are of a kind that does not become RGB");
     if (frame.colorspace != AVCOL_SPC_UNSPECIFIED && frame.colorspace != AVCOL_SPC_RGB) {
-      const int* of_rgb = av.sws_getCoefficients(SWS_CS_DEFAULT);
+      const int* rgb_coefficients = av.sws_getCoefficients(SWS_CS_DEFAULT);
       av.sws_setColorspaceDetails(scaler_.get(), av.sws_getCoefficients(frame.colorspace),
-                                  frame.color_range == AVCOL_RANGE_JPEG ? 1 : 0, of_rgb, 1, 0,
-                                  1 << 16, 1 << 16);
+                                  frame.color_range == AVCOL_RANGE_JPEG ? 1 : 0, rgb_coefficients,
+                                  1, 0, 1 << 16, 1 << 16);
     }
     std::uint8_t* rgb = rgb_.take(stride() * static_cast<std::size_t>(header_.height) + kSlack);
     std::uint8_t* planes[4] = {rgb};
@@ -246,7 +246,7 @@ class VideoDecoder final : public Decoder {
   Codec codec_;
   ImageHeader header_;
   StoredFrame stored_;
-  OfFfmpeg<SwsContext> scaler_;
+  FfmpegPtr<SwsContext> scaler_;
   PixelBuffer rgb_;
 };
 

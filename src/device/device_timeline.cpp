@@ -73,7 +73,7 @@ Nanos DeviceTimeline::copy_queue_free() const {
   return steps_.empty() && !is_computing_ ? compute_tail_ : kNever;
 }
 
-const Interval* DeviceTimeline::copy_of(std::size_t index) const {
+const Interval* DeviceTimeline::find_copy(std::size_t index) const {
   return steps_[index].copy_placed ? &steps_[index].copy : nullptr;
 }
 

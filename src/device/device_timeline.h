@@ -36,7 +36,7 @@ class DeviceTimeline {
   // Steps whose compute has not begun.
   std::size_t waiting() const { return steps_.size(); }
   // The copy of such a step, the oldest is 0. Null while its begin is unknown.
-  const Interval* copy_of(std::size_t index) const;
+  const Interval* find_copy(std::size_t index) const;
   Nanos compute_tail() const { return compute_tail_; }
 
  private:

@@ -12,8 +12,8 @@ namespace loaderscope {
 class StepBarrier {
  public:
   virtual ~StepBarrier() = default;
-  virtual void ready(std::int64_t step, Nanos at) = 0;           // all of ours could begin then
-  virtual std::optional<Nanos> begin_of(std::int64_t step) = 0;  // null while unknown
+  virtual void ready(std::int64_t step, Nanos at) = 0;             // all of ours could begin then
+  virtual std::optional<Nanos> find_begin(std::int64_t step) = 0;  // null while unknown
   // Is called from another thread when another begin is known.
   virtual void on_begin(std::function<void()> call) = 0;
 };

@@ -21,10 +21,10 @@ struct Barrier {
   std::mutex mutex;  // protects all devices that share the barrier
   std::condition_variable placed;
   std::vector<SimDevice*> devices;
-  StepBarrier* gate = nullptr;     // barrier with ranks of other processes; null: there are none
-  std::int64_t told_to_gate = -1;  // step
-  Nanos late_word = 0;             // delay of the gate's notifications after steps were over
-  bool closed = false;             // a device is gone
+  StepBarrier* gate = nullptr;      // barrier with ranks of other processes; null: there are none
+  std::int64_t reported_step = -1;  // step
+  Nanos late_word = 0;              // delay of the gate's notifications after steps were over
+  bool closed = false;              // a device is gone
 
   void advance();
 };
@@ -59,8 +59,8 @@ class SimDevice : public Device {
 
   // All of these with the barrier's mutex held.
   Step& step(std::int64_t index) { return steps_[static_cast<std::size_t>(index - first_)]; }
-  const Interval* copy_of(std::int64_t index);  // null while its begin is unknown
-  void place_compute(Nanos begin);              // places the oldest step, which is ready
+  const Interval* find_copy(std::int64_t index);  // null while its begin is unknown
+  void place_compute(Nanos begin);                // places the oldest step, which is ready
 
   // Waits for `known`, which other ranks' submissions make true; false when the run is to stop.
   template <class Known>
@@ -88,13 +88,13 @@ bool SimDevice::wait_for(std::unique_lock<std::mutex>& lock, Known known) {
 }
 
 bool SimDevice::submit_copy(const CopyJob& job) {
-  const bool by_caller = job.by_caller && job.duration > 0;
+  const bool caller_copies = job.caller_copies && job.duration > 0;
   {
     const std::lock_guard lock(barrier_->mutex);
     steps_.push_back({}).times.step = job.step;
-    if (!by_caller) timeline_.submit_copy(monotonic_now(), job.duration);
+    if (!caller_copies) timeline_.submit_copy(monotonic_now(), job.duration);
   }
-  return by_caller ? copy_by_caller(job) : true;
+  return caller_copies ? copy_by_caller(job) : true;
 }
 
 bool SimDevice::copy_by_caller(const CopyJob& job) {
@@ -116,18 +116,18 @@ bool SimDevice::copy_by_caller(const CopyJob& job) {
   return true;
 }
 
-const Interval* SimDevice::copy_of(std::int64_t index) {
+const Interval* SimDevice::find_copy(std::int64_t index) {
   if (index < placed_) return &step(index).times.copy;
   const auto waiting = static_cast<std::size_t>(index - placed_);
-  return waiting < timeline_.waiting() ? timeline_.copy_of(waiting) : nullptr;
+  return waiting < timeline_.waiting() ? timeline_.find_copy(waiting) : nullptr;
 }
 
 bool SimDevice::wait_copied(std::int64_t index) {
   Nanos end = 0;
   {
     std::unique_lock lock(barrier_->mutex);
-    if (!wait_for(lock, [&] { return copy_of(index) != nullptr; })) return false;
-    end = copy_of(index)->ran() ? copy_of(index)->end : 0;
+    if (!wait_for(lock, [&] { return find_copy(index) != nullptr; })) return false;
+    end = find_copy(index)->ran() ? find_copy(index)->end : 0;
   }
   return sleep_until(end, &stop_);
 }
@@ -159,11 +159,11 @@ void Barrier::advance() {
     }
     if (gate != nullptr) {
       const std::int64_t step = devices.front()->placed_;
-      if (told_to_gate < step) gate->ready(step, begin);
-      told_to_gate = step;
-      const std::optional<Nanos> of_all = gate->begin_of(step);
-      if (!of_all) return;
-      begin = std::max(begin, *of_all);
+      if (reported_step < step) gate->ready(step, begin);
+      reported_step = step;
+      const std::optional<Nanos> common_begin = gate->find_begin(step);
+      if (!common_begin) return;
+      begin = std::max(begin, *common_begin);
     }
     for (SimDevice* device : devices) device->place_compute(begin);
     if (gate != nullptr)

@@ -15,9 +15,9 @@ namespace {
 constexpr std::size_t kMaxCases = 10'000;
 
 // Returns the normal form of the value, so that 1s and 1000ms are equal. Throws UsageError.
-std::vector<std::string> spelling_of(const std::string& key, const std::string& value,
+std::vector<std::string> value_texts(const std::string& key, const std::string& value,
                                      const std::string& place) {
-  if (const std::optional<Speedup> speedup = speedup_of({key, value}))
+  if (const std::optional<Speedup> speedup = find_speedup({key, value}))
     return {fmt::format("{}", speedup->factor)};
   RunConfig scratch;
   set_field(scratch, place, key, value);
@@ -34,13 +34,13 @@ std::string name_of_key(const std::string& key, const std::string& place) {
     set_field(scratch, place, key, "");  // says which keys are near
     return key;
   }
-  const bool of_answer = field->is_about(about::kSaved) || field->name == "require" ||
-                         field->name == "prove" || field->name == "gpu-price";
-  if (of_answer)
+  const bool is_of_answer = field->is_about(about::kSaved) || field->name == "require" ||
+                            field->name == "prove" || field->name == "gpu-price";
+  if (is_of_answer)
     throw UsageError(place + ": " + key + " belongs to the answer and cannot be varied");
   if (field->name == "command") {
-    throw UsageError(place +
-                     ": the words of a program are one setting; vary a flag, or measure one "
+    throw UsageError(place + ": the words of a program are one setting",
+                     "vary a flag, or measure one "
                      "program after the other");
   }
   return key.starts_with("no-") ? key : std::string(field->name);
@@ -67,10 +67,9 @@ void check_size(const Axes& axes) {
   for (const Axis& axis : axes) {
     cases *= axis.values.size();  // cannot overflow: up to kMaxCases times a command line's words
     if (cases > kMaxCases)
-      throw UsageError(
-          fmt::format("--vary: the axes span more than {} cases; give fewer values, or "
-                      "--one-at-a-time",
-                      kMaxCases));
+      throw UsageError(fmt::format("--vary: the axes span more than {} cases", kMaxCases),
+                       "give fewer values, or "
+                       "--one-at-a-time");
   }
 }
 
@@ -100,15 +99,15 @@ std::vector<std::string> split_values(std::string_view list) {
   }
 }
 
-Axis axis_of(std::string_view key, const std::vector<std::string>& values,
-             const std::string& place) {
+Axis make_axis(std::string_view key, const std::vector<std::string>& values,
+               const std::string& place) {
   Axis axis;
   axis.key = name_of_key(std::string(key), place);
   std::vector<std::vector<std::string>> spelled;
   for (const std::string& value : values) {
     if (value.empty())
-      throw UsageError(place + ": a value of the list is empty; leave out a separator");
-    std::vector<std::string> spelling = spelling_of(std::string(key), value, place);
+      throw UsageError(place + ": a value of the list is empty", "leave out a separator");
+    std::vector<std::string> spelling = value_texts(std::string(key), value, place);
     if (std::find(spelled.begin(), spelled.end(), spelling) != spelled.end())
       throw UsageError(place + ": " + shown_text(value) + " stands there twice");
     spelled.push_back(std::move(spelling));
@@ -125,10 +124,10 @@ Axis parse_axis(std::string_view text) {
   const std::string_view key = text.substr(0, equals), list = text.substr(equals + 1);
   if (list.empty()) {
     name_of_key(std::string(key), place);
-    throw UsageError(place + ": the list is empty; give values, such as " + shown_text(key) +
-                     "=1,2,4");
+    throw UsageError(place + ": the list is empty",
+                     "give values, such as " + shown_text(key) + "=1,2,4");
   }
-  return axis_of(key, split_values(list), place);
+  return make_axis(key, split_values(list), place);
 }
 
 Axes parse_axes(const std::vector<std::string>& texts, Axes axes) {
@@ -136,7 +135,7 @@ Axes parse_axes(const std::vector<std::string>& texts, Axes axes) {
     Axis axis = parse_axis(text);
     for (const Axis& other : axes) {
       if (other.key == axis.key)
-        throw UsageError("--vary " + axis.key + ": is given twice; put all values in one list");
+        throw UsageError("--vary " + axis.key + ": is given twice", "put all values in one list");
     }
     axes.push_back(std::move(axis));
   }

@@ -14,8 +14,8 @@ std::vector<std::string> split_values(std::string_view list);
 
 // `place` names it in messages: "--vary workers=0,1". Throws UsageError for an unknown key, an
 // empty list, an unreadable value, and a value that occurs twice.
-Axis axis_of(std::string_view key, const std::vector<std::string>& values,
-             const std::string& place);
+Axis make_axis(std::string_view key, const std::vector<std::string>& values,
+               const std::string& place);
 // "workers=0,1,2"; a '|' separates values that contain commas.
 Axis parse_axis(std::string_view text);
 // Appends to `axes`. Throws UsageError if a key occurs twice.

@@ -54,7 +54,7 @@ static double model_error(const Tune& tune, const CaseStatistics& judgement) {
   for (std::size_t i = 0; i < tune.candidates.size(); ++i) {
     if (judgement.measured(i)) noise.push_back(judgement.variance(i));
   }
-  const double variance = median_of(squares) / kMedianOfSquare - median_of(noise);
+  const double variance = find_median(squares) / kMedianOfSquare - find_median(noise);
   return std::clamp(std::sqrt(std::max(0.0, variance)), kMinMargin, kMaxMargin);
 }
 
@@ -66,7 +66,7 @@ CaseEstimator::CaseEstimator(const Tune& tune)
   margin_ = model_error(tune, judgement_);
   for (std::size_t i = 0; i < rate_.size(); ++i) {
     const Case& one = tune.experiment.cases[i];
-    price_.push_back(one.skipped.empty() || !one.runs.empty() ? price_of(one.config) : Price{});
+    price_.push_back(one.skipped.empty() || !one.runs.empty() ? case_price(one.config) : Price{});
     if (judgement_.measured(i) || is_possible(tune, i)) weigh(tune, i);
   }
   choose();

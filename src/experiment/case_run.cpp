@@ -22,11 +22,11 @@ constexpr Nanos kShortestWindow = 3 * kSecond / 10;
 constexpr Nanos kShortestOfSweep = 3 * kSecond / 10;  // length of one run
 constexpr Nanos kMaxOfSweep = 10 * kSecond;
 
-Bytes bytes_of(const RunRecord& record, std::string_view name) {
+Bytes metric_bytes(const RunRecord& record, std::string_view name) {
   return std::llround(std::min(value_of(record.metrics, name).value_or(0), 0x1p60));
 }
 
-std::int64_t burst_of(const RunConfig& config) {
+std::int64_t burst_steps(const RunConfig& config) {
   const bool bursts =
       config.loader.task == TaskShape::batch && config.loader.executor != Executor::inline_;
   return bursts ? std::max<std::int64_t>(1, config.loader.num_workers) : 1;
@@ -40,16 +40,16 @@ Nanos virtual_time(const RunRecord& record) {
   return longest;
 }
 
-Nanos step_of(const RunRecord& record) {
+Nanos mean_step(const RunRecord& record) {
   if (record.ranks.empty() || record.ranks.front().steps() <= 0) return 0;
   return record.ranks.front().window() / record.ranks.front().steps();
 }
 
-std::int64_t steps_of(const RunRecord& record) {
+std::int64_t count_steps(const RunRecord& record) {
   return record.ranks.empty() ? 0 : record.ranks.front().steps();
 }
 
-std::optional<CaseReadStats> reading_of(const RunRecord& record) {
+std::optional<CaseReadStats> read_stats(const RunRecord& record) {
   const auto metric = [&](std::string_view name) {
     return value_of(record.metrics, name).value_or(0);
   };
@@ -82,13 +82,13 @@ bool varies_seed(const Case& one) {
 // A run that ends for lack of samples is no failure, if it had enough steps: it measured all
 // samples.
 bool had_enough(const RunRecord& record, const RunConfig& config) {
-  return steps_of(record) >= fewest_steps(config);
+  return count_steps(record) >= fewest_steps(config);
 }
 
 }  // namespace
 
 std::int64_t warmup_steps(const RunConfig& config) {
-  return std::max<std::int64_t>(config.measure.warmup.value.steps, burst_of(config));
+  return std::max<std::int64_t>(config.measure.warmup.value.steps, burst_steps(config));
 }
 
 bool has_length(const RunConfig& config) {
@@ -96,12 +96,12 @@ bool has_length(const RunConfig& config) {
 }
 
 std::int64_t fewest_steps(const RunConfig& config) {
-  const std::int64_t burst = burst_of(config);
+  const std::int64_t burst = burst_steps(config);
   const std::int64_t steps = std::max(kMinSteps, kMinBursts * burst);
   return (steps + burst - 1) / burst * burst;
 }
 
-CaseRun kept_of(const RunRecord& record) {
+CaseRun make_case_run(const RunRecord& record) {
   const Analysis analysis = analyse(record);
   CaseRun run;
   run.samples_per_s = analysis.samples_per_s;
@@ -114,13 +114,13 @@ CaseRun kept_of(const RunRecord& record) {
   if (!run.cpu_s) run.cpu_s = seconds(cpu_of_stages(record));
   if (!is_held_by_quota(record))
     run.other_cpu_s = value_of(record.metrics, metric::host_other_cpu_s).value_or(0);
-  run.resident = bytes_of(record, metric::memory_resident_bytes);
-  run.pinned = bytes_of(record, metric::memory_pinned_bytes);
-  run.shared = bytes_of(record, metric::memory_shm_bytes);
-  run.of_worker = bytes_of(record, metric::memory_worker_private_bytes);
-  run.slots = bytes_of(record, metric::memory_host_bytes);
-  if (run.slots == 0) run.slots = bytes_of(record, metric::memory_needed_bytes);
-  run.reading = reading_of(record);
+  run.resident = metric_bytes(record, metric::memory_resident_bytes);
+  run.pinned = metric_bytes(record, metric::memory_pinned_bytes);
+  run.shared = metric_bytes(record, metric::memory_shm_bytes);
+  run.worker_bytes = metric_bytes(record, metric::memory_worker_private_bytes);
+  run.slots = metric_bytes(record, metric::memory_host_bytes);
+  if (run.slots == 0) run.slots = metric_bytes(record, metric::memory_needed_bytes);
+  run.reading = read_stats(record);
   run.first_batch = analysis.first_batch_wall;
   run.bound_by = analysis.verdict.bound_by.value_or("");
   run.withheld = analysis.verdict.withheld_reason.value_or("");
@@ -144,8 +144,8 @@ Nanos CaseRunner::start() const {
     for (const CaseRun& run : one.runs) {
       const Nanos step = run.account.window / std::max<std::int64_t>(1, run.steps);
       const Nanos steps = run.account.window + step * warmup_steps(one.config);
-      const Nanos of_run = std::max<Nanos>(0, run.took - steps);
-      start = std::min(start.value_or(of_run), of_run);
+      const Nanos rest = std::max<Nanos>(0, run.took - steps);
+      start = std::min(start.value_or(rest), rest);
     }
   }
   return start.value_or(0);
@@ -171,7 +171,7 @@ RunConfig CaseRunner::with_length(const Case& one, int round, Nanos step, bool m
     result.measure.duration.set(length);
     return result;
   }
-  const std::int64_t burst = burst_of(config);
+  const std::int64_t burst = burst_steps(config);
   const std::int64_t wanted = (length / step + burst - 1) / burst * burst;
   result.measure.steps.set(std::max(wanted, fewest_steps(config)));
   return result;
@@ -196,7 +196,7 @@ std::optional<RunRecord> CaseRunner::attempt(Case& one, const RunConfig& config,
 }
 
 void CaseRunner::keep(Case& one, const RunRecord& record, int round, Nanos took) {
-  CaseRun run = kept_of(record);
+  CaseRun run = make_case_run(record);
   run.round = round;
   run.took = took;
   if (run.steps == 0 || !(run.samples_per_s.mean > 0)) {
@@ -229,7 +229,7 @@ std::optional<RunRecord> CaseRunner::run(Case& one, int round, Nanos step) {
   std::optional<RunRecord> record = attempt(one, with_length(one, round, step, measured), took);
   if (record && !has_length(one.config) && !measured && !had_enough(*record, one.config) &&
       !record->input_ended_in_warmup) {
-    const Nanos known = step_of(*record) > 0 ? step_of(*record) : std::max<Nanos>(1, took);
+    const Nanos known = mean_step(*record) > 0 ? mean_step(*record) : std::max<Nanos>(1, took);
     const std::int64_t steps = fewest_steps(one.config) + warmup_steps(one.config);
     if (first) refuse_short_budget(known, steps);
     if (known > left() / steps) {

@@ -7,7 +7,7 @@
 
 namespace loaderscope {
 
-CaseRun kept_of(const RunRecord& record);
+CaseRun make_case_run(const RunRecord& record);
 
 // Length of each run in a sweep of `cases`.
 Nanos length_of_sweep(Nanos budget, std::size_t cases);

@@ -20,7 +20,7 @@ constexpr double kDoubt = 1;
 // With fewer degrees of freedom than this the variance within runs, of many steps, carries it.
 constexpr std::int64_t kMinDegrees = 5;
 
-int rounds_of(const std::vector<Observation>& observations) {
+int count_rounds(const std::vector<Observation>& observations) {
   int rounds = 0;
   for (const Observation& o : observations) rounds = std::max(rounds, o.round + 1);
   return rounds;
@@ -28,19 +28,19 @@ int rounds_of(const std::vector<Observation>& observations) {
 
 constexpr double kWithin = 0.03;  // share of the best rate: as good as the best
 
-double variance_of(double low, double high) {
+double interval_variance(double low, double high) {
   const double deviation = (high - low) / (2 * 1.96);
   return deviation * deviation;
 }
 
-std::vector<Observation> rates_of(const std::vector<Case>& cases, double least_deviation) {
+std::vector<Observation> observe_rates(const std::vector<Case>& cases, double least_deviation) {
   std::vector<Observation> all;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     for (const CaseRun& run : cases[i].runs) {
       const Estimate& rate = run.samples_per_s;
       if (!(rate.mean > 0)) continue;
       const double low = std::log(std::max(rate.low, rate.mean / 10));
-      const double variance = variance_of(low, std::log(std::max(rate.high, rate.mean)));
+      const double variance = interval_variance(low, std::log(std::max(rate.high, rate.mean)));
       all.push_back({i, run.round, std::log(rate.mean),
                      std::max(variance, least_deviation * least_deviation)});
     }
@@ -55,7 +55,7 @@ std::vector<Observation> busy_of_runs(const std::vector<Case>& cases, double lea
       if (!run.has_busy) continue;
       const double least = least_deviation * run.busy.mean;
       all.push_back({i, run.round, run.busy.mean,
-                     std::max(variance_of(run.busy.low, run.busy.high), least * least)});
+                     std::max(interval_variance(run.busy.low, run.busy.high), least * least)});
     }
   }
   return all;
@@ -77,7 +77,7 @@ RoundEffects::RoundEffects(std::size_t subjects, std::vector<Observation> observ
   }
   for (std::size_t i = 0; i < subjects; ++i)
     within_[i] /= static_cast<double>(std::max<std::int64_t>(1, count_[i]));
-  const int rounds = rounds_of(observations);
+  const int rounds = count_rounds(observations);
   round_.assign(static_cast<std::size_t>(rounds), 0);
   fit(observations, 0);
   const double without_rounds = squares(observations);
@@ -92,8 +92,8 @@ RoundEffects::RoundEffects(std::size_t subjects, std::vector<Observation> observ
 
 // Fits levels, and then effects of the rounds and levels in alternation.
 void RoundEffects::fit(const std::vector<Observation>& observations, int sweeps) {
-  std::vector<double> in_round(round_.size());
-  for (const Observation& o : observations) in_round[static_cast<std::size_t>(o.round)] += 1;
+  std::vector<double> round_counts(round_.size());
+  for (const Observation& o : observations) round_counts[static_cast<std::size_t>(o.round)] += 1;
   for (int sweep = 0; sweep <= sweeps; ++sweep) {
     std::fill(level_.begin(), level_.end(), 0);
     for (const Observation& o : observations) {
@@ -104,7 +104,7 @@ void RoundEffects::fit(const std::vector<Observation>& observations, int sweeps)
     std::fill(round_.begin(), round_.end(), 0);
     for (const Observation& o : observations) {
       const auto r = static_cast<std::size_t>(o.round);
-      round_[r] += (o.value - level_[o.subject]) / (in_round[r] + kDoubt);
+      round_[r] += (o.value - level_[o.subject]) / (round_counts[r] + kDoubt);
     }
   }
 }
@@ -134,8 +134,8 @@ double RoundEffects::variance_of_mean(std::size_t subject) const {
 
 double RoundEffects::variance_of_mean(std::size_t subject, std::int64_t times) const {
   const bool pooled_is_firm = degrees_ > kMinDegrees;
-  const double of_run = pooled_is_firm ? pooled_ : std::max(pooled_, within_[subject]);
-  return of_run / static_cast<double>(times);
+  const double run_variance = pooled_is_firm ? pooled_ : std::max(pooled_, within_[subject]);
+  return run_variance / static_cast<double>(times);
 }
 
 Estimate RoundEffects::estimate(std::size_t subject) const {
@@ -159,7 +159,7 @@ double RoundEffects::probability(std::size_t a, double limit) const {
 }
 
 CaseStatistics::CaseStatistics(const std::vector<Case>& cases, double least_deviation)
-    : rates_(cases.size(), rates_of(cases, least_deviation)),
+    : rates_(cases.size(), observe_rates(cases, least_deviation)),
       busy_(cases.size(), busy_of_runs(cases, least_deviation)),
       size_(cases.size()) {
   for (std::size_t i = 0; i < size_; ++i) {
@@ -230,7 +230,7 @@ SweepAnswer judge_sweep(const Experiment& experiment) {
     // An uncertain rate could reach everything, so the mean limits it.
     const double reached = std::min(answer.rate[i]->high, (1 + kWithin) * answer.rate[i]->mean);
     if (reached < enough) continue;
-    if (!answer.knee || price_of(cases[i].config) < price_of(cases[*answer.knee].config))
+    if (!answer.knee || case_price(cases[i].config) < case_price(cases[*answer.knee].config))
       answer.knee = i;
   }
   return answer;

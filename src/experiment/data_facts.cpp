@@ -27,13 +27,13 @@ Nanos since(Clock::time_point begin) {
   return std::chrono::nanoseconds(Clock::now() - begin).count();
 }
 
-Bytes space_of(const Objects& objects) {
+Bytes disk_space(const Objects& objects) {
   const std::int64_t count = objects.objects();
   const std::int64_t looked_at = std::min(count, kLookedAt);
   double blocks = 0;
   std::string path;
   for (std::int64_t i = 0; i < looked_at; ++i) {
-    objects.path_of(i * count / looked_at, path);
+    objects.get_path(i * count / looked_at, path);
     struct stat status {};
     if (::stat(path.c_str(), &status) == 0) blocks += static_cast<double>(status.st_blocks);
   }
@@ -67,7 +67,7 @@ class PassingFolder {
   PassingFolder() {
     path_ = (fs::temp_directory_path() / "loaderscope-pack-XXXXXX").string();
     if (::mkdtemp(path_.data()) == nullptr)
-      throw RunError(path_ + ": cannot be made; set TMPDIR to a folder that can be written");
+      throw RunError(path_ + ": cannot be made", "set TMPDIR to a folder that can be written");
   }
   ~PassingFolder() {
     std::error_code ignored;
@@ -84,10 +84,10 @@ class PassingFolder {
 
 Repacking packed_share(const DataFacts& facts, const Source& source, const std::string& path,
                        bool is_cold, const std::atomic<int>& stop_signal) {
-  if (is_cold && source.stored_in() != nullptr) {
+  if (is_cold && source.stored_objects() != nullptr) {
     CacheOptions cold;
     cold.mode = CacheState::cold;
-    prepare_cache(*source.stored_in(), cold);
+    prepare_cache(*source.stored_objects(), cold);
   }
   const PassingFolder folder;
   dataset::PackOptions options;
@@ -99,9 +99,9 @@ Repacking packed_share(const DataFacts& facts, const Source& source, const std::
   context.stop_signal = &stop_signal;
   const dataset::PackResult result = dataset::pack_dataset(options, context);
   const auto samples = static_cast<double>(result.plan.samples);
-  const double of_all = static_cast<double>(result.took) * static_cast<double>(facts.samples);
+  const double all_time = static_cast<double>(result.took) * static_cast<double>(facts.samples);
   return {result.plan.samples, result.took,
-          facts.index + static_cast<Nanos>(of_all / std::max(samples, 1.0))};
+          facts.index + static_cast<Nanos>(all_time / std::max(samples, 1.0))};
 }
 
 }  // namespace
@@ -127,7 +127,7 @@ std::vector<DataFacts> facts_of_data(const Experiment& experiment,
       const Opened one = opened(experiment.base, data, context);
       DataFacts facts{data, source_traits(one.row->row.name).is_packed, 0, 0, one.took};
       facts.samples = std::max<std::int64_t>(one.source->size(), 0);
-      if (const Objects* objects = one.source->stored_in()) facts.disk = space_of(*objects);
+      if (const Objects* objects = one.source->stored_objects()) facts.disk = disk_space(*objects);
       all.push_back(std::move(facts));
     } catch (const RunError&) {
     } catch (const UsageError&) {
@@ -136,7 +136,7 @@ std::vector<DataFacts> facts_of_data(const Experiment& experiment,
   return all;
 }
 
-std::vector<std::string> caches_of(const Experiment& experiment) {
+std::vector<std::string> list_caches(const Experiment& experiment) {
   for (const Axis& axis : experiment.axes) {
     if (axis.key == "cache") return axis.values;
   }
@@ -163,7 +163,7 @@ void measure_repacking(Experiment& experiment, const std::atomic<int>& stop_sign
   if (data.empty() || data.front().is_packed || !has_shards || stop_signal.load() != 0) return;
   if (data.front().data != data_axis(experiment)->values.front()) return;
   const SweepAnswer answer = judge_sweep(experiment);
-  const std::string cache = caches_of(experiment).front();
+  const std::string cache = list_caches(experiment).front();
   const auto first = best_with(experiment, answer, data.front().data, cache);
   const bool wins = std::any_of(data.begin(), data.end(), [&](const DataFacts& one) {
     const auto other = best_with(experiment, answer, one.data, cache);

@@ -24,6 +24,6 @@ void measure_repacking(Experiment& experiment, const std::atomic<int>& stop_sign
 std::optional<std::size_t> best_with(const Experiment& experiment, const SweepAnswer& answer,
                                      const std::string& data, const std::string& cache);
 // The values of the axis `cache` in their order; "" where it does not vary.
-std::vector<std::string> caches_of(const Experiment& experiment);
+std::vector<std::string> list_caches(const Experiment& experiment);
 
 }  // namespace loaderscope

@@ -19,7 +19,7 @@ constexpr double kShifts[] = {0.9, 1.1};  // factors on the time of a step
 void explain_error(Tune& tune, const CaseEstimator& belief) {
   const std::vector<double> errors = prediction_errors(tune, belief.judgement());
   if (errors.empty()) return;
-  tune.error_median = median_of(errors);
+  tune.error_median = find_median(errors);
   tune.error_worst = *std::max_element(errors.begin(), errors.end());
 }
 

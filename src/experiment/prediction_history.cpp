@@ -34,7 +34,7 @@ std::optional<Fd> opened(const std::string& path, int flags, int lock) {
 }
 
 // The last `most` bytes, from the beginning of a line on.
-std::string tail_of(int fd, std::size_t most) {
+std::string read_tail(int fd, std::size_t most) {
   struct stat facts {};
   if (::fstat(fd, &facts) != 0) return "";
   const auto size = static_cast<std::size_t>(facts.st_size);
@@ -50,7 +50,7 @@ constexpr std::size_t kQuoted = 20;
 constexpr double kMaxError = 1e9;  // beyond it a line was not written by this program
 
 // "predicted measured"
-std::optional<double> error_of(std::string_view line) {
+std::optional<double> parse_error(std::string_view line) {
   std::array<double, 2> values{};
   const char* at = line.data();
   const char* const end = line.data() + line.size();
@@ -81,7 +81,7 @@ void HistoryFile::add(const std::string& line) const {
   std::string text = line + "\n";
   off_t at = facts.st_size;
   if (static_cast<std::size_t>(at) > kMaxBytes) {
-    text = tail_of(*fd, kMaxBytes / 2) + text;
+    text = read_tail(*fd, kMaxBytes / 2) + text;
     at = 0;
     if (::ftruncate(*fd, 0) != 0) return;
   }
@@ -91,7 +91,7 @@ void HistoryFile::add(const std::string& line) const {
 
 std::string HistoryFile::text() const {
   const auto fd = opened(file_, kFlags, LOCK_SH);
-  return fd ? tail_of(*fd, kMaxBytes) : "";
+  return fd ? read_tail(*fd, kMaxBytes) : "";
 }
 
 void for_each_line(std::string_view text, const std::function<void(std::string_view line)>& take) {
@@ -106,15 +106,15 @@ PredictionHistory::PredictionHistory(const std::string& folder) : lines_(folder,
 
 void PredictionHistory::add(double predicted, double measured) const {
   const std::string line = fmt::format("{:.6g} {:.6g}", predicted, measured);
-  if (error_of(line)) lines_.add(line);
+  if (parse_error(line)) lines_.add(line);
 }
 
-PastPredictions PredictionHistory::summary() const { return summary_of(lines_.text()); }
+PastPredictions PredictionHistory::summary() const { return summarise_predictions(lines_.text()); }
 
-PastPredictions summary_of(std::string_view lines) {
+PastPredictions summarise_predictions(std::string_view lines) {
   std::vector<double> errors;
   for_each_line(lines, [&](std::string_view line) {
-    if (const auto error = error_of(line)) errors.push_back(*error);
+    if (const auto error = parse_error(line)) errors.push_back(*error);
   });
   if (errors.size() > kQuoted) errors.erase(errors.begin(), errors.end() - kQuoted);
   if (errors.empty()) return {};

@@ -29,7 +29,7 @@ class HistoryFile {
 void for_each_line(std::string_view text, const std::function<void(std::string_view line)>& take);
 
 // Reads lines "PREDICTED MEASURED" of a history. Ignores lines that it cannot read.
-PastPredictions summary_of(std::string_view lines);
+PastPredictions summarise_predictions(std::string_view lines);
 
 class PredictionHistory {
  public:

@@ -23,32 +23,32 @@ constexpr int kMinTrialRounds = 3;        // fewer give no interval
 constexpr Nanos kEndOfRun = kSecond / 2;  // time from the end of the window to the exit
 constexpr std::int64_t kMinEpochs = 2;    // least number if the begin of epochs is blamed
 
-ProofRun run_of(double samples_per_s, const Account& account) {
+ProofRun make_run(double samples_per_s, const Account& account) {
   if (account.window == 0) return {};
   return {samples_per_s,
           static_cast<double>(account.compute) / static_cast<double>(account.window)};
 }
 
-ProofRun run_of(const RunRecord& record) {
+ProofRun make_run(const RunRecord& record) {
   std::vector<Account> accounts;
   double samples_per_s = 0;
   for (const RankRecord& rank : record.ranks) {
-    accounts.push_back(account_of(rank));
+    accounts.push_back(rank_account(rank));
     if (rank.steps() > 0 && rank.window() > 0)
       samples_per_s += static_cast<double>(rank.samples) / seconds(rank.window());
   }
-  return run_of(samples_per_s, mean_account(accounts));
+  return make_run(samples_per_s, mean_account(accounts));
 }
 
-bool changes(const ProofCase& of, std::string_view key) {
-  return std::any_of(of.changes.begin(), of.changes.end(),
+bool changes(const ProofCase& tried, std::string_view key) {
+  return std::any_of(tried.changes.begin(), tried.changes.end(),
                      [&](const Change& change) { return change.key == key; });
 }
 
 // Settings that a case could not be run with need no steps.
-std::int64_t fewest_steps_of(const RunRecord& first, const ProofCase& of) {
+std::int64_t min_steps(const RunRecord& first, const ProofCase& tried) {
   try {
-    return fewest_steps(rerun_config(first.config, of.changes));
+    return fewest_steps(rerun_config(first.config, tried.changes));
   } catch (const UsageError&) {
     return 0;
   } catch (const RunError&) {
@@ -56,7 +56,7 @@ std::int64_t fewest_steps_of(const RunRecord& first, const ProofCase& of) {
   }
 }
 
-int rounds_of(const RunRecord& first, const Proof& proof) {
+int count_rounds(const RunRecord& first, const Proof& proof) {
   if (proof.exact) return 1;
   return first.config.program.command.given ? kRoundsOfProgram : kRounds;
 }
@@ -67,14 +67,14 @@ std::int64_t steps_of_run(const RunRecord& first, const Proof& proof) {
   const RankRecord& rank = first.ranks.front();
   if (proof.exact) return std::max<std::int64_t>(rank.steps(), 1);
   std::int64_t fewest = fewest_steps(first.config);
-  for (const ProofCase& of : proof.cases) fewest = std::max(fewest, fewest_steps_of(first, of));
+  for (const ProofCase& tried : proof.cases) fewest = std::max(fewest, min_steps(first, tried));
   const std::int64_t epochs = rank.rows.back().epoch;
-  const bool of_epochs =
+  const bool blames_epochs =
       std::any_of(proof.cases.begin(), proof.cases.end(),
-                  [](const ProofCase& of) { return changes(of, "persistent-workers"); });
-  if (of_epochs && epochs > 0)
+                  [](const ProofCase& tried) { return changes(tried, "persistent-workers"); });
+  if (blames_epochs && epochs > 0)
     fewest = std::max(fewest, (rank.warmup_steps + rank.steps()) / epochs * kMinEpochs);
-  return std::clamp<std::int64_t>(std::max(rank.steps() / rounds_of(first, proof), fewest), 1,
+  return std::clamp<std::int64_t>(std::max(rank.steps() / count_rounds(first, proof), fewest), 1,
                                   std::max<std::int64_t>(rank.steps(), 1));
 }
 
@@ -102,18 +102,18 @@ class Prover {
 
   Proof run() {
     predict();
-    if (proof_.by_turns) return run_turns();
-    const int rounds = goes_on() ? planned_rounds() : 0;
+    if (proof_.alternates) return run_turns();
+    const int rounds = continues() ? planned_rounds() : 0;
     const Nanos begin = now();
-    for (int round = 0; round < rounds && goes_on() && has_time(begin, round); ++round)
+    for (int round = 0; round < rounds && continues() && has_time(begin, round); ++round)
       run_round(round);
     return std::move(proof_);
   }
 
  private:
-  bool goes_on() const {
+  bool continues() const {
     const bool can_run = std::any_of(proof_.cases.begin(), proof_.cases.end(),
-                                     [](const ProofCase& of) { return of.missing.empty(); });
+                                     [](const ProofCase& tried) { return tried.missing.empty(); });
     return can_run && !proof_.interrupted && proof_.reason.empty();
   }
   bool has_limit() const {
@@ -137,23 +137,24 @@ class Prover {
 
   // Number of rounds that fit into the budget. If they are too few, sets the reason and returns 0.
   int planned_rounds() {
-    int rounds = rounds_of(first_, proof_);
+    int rounds = count_rounds(first_, proof_);
     if (proof_.asked != Prove::fix || proof_.exact) return rounds;
     const auto runs_of_round = static_cast<std::int64_t>(proof_.cases.size()) + 1;
-    const Nanos of_round = time_of_run() * runs_of_round;
+    const Nanos round_time = time_of_run() * runs_of_round;
     if (has_limit())
-      rounds = std::clamp(static_cast<int>(std::min<Nanos>(trial_.budget / of_round, rounds)),
+      rounds = std::clamp(static_cast<int>(std::min<Nanos>(trial_.budget / round_time, rounds)),
                           kMinTrialRounds, rounds);
-    if (has_limit() && rounds * of_round > trial_.budget) {
-      proof_.reason = fmt::format(
-          "{} runs of about {} each do not fit into {}; --budget {} or more would do",
-          kMinTrialRounds * runs_of_round, format_whole_seconds(time_of_run()),
-          format_whole_seconds(trial_.budget), duration_to_text(whole_seconds(rounds * of_round)));
+    if (has_limit() && rounds * round_time > trial_.budget) {
+      proof_.reason =
+          fmt::format("{} runs of about {} each do not fit into {}; --budget {} or more would do",
+                      kMinTrialRounds * runs_of_round, format_whole_seconds(time_of_run()),
+                      format_whole_seconds(trial_.budget),
+                      duration_to_text(whole_seconds(rounds * round_time)));
       return 0;
     }
     if (trial_.announce)
       trial_.announce(
-          {proof_.cases.front().changes, rounds * runs_of_round, steps_, rounds * of_round});
+          {proof_.cases.front().changes, rounds * runs_of_round, steps_, rounds * round_time});
     return rounds;
   }
 
@@ -165,15 +166,15 @@ class Prover {
     try {
       const FittedModel model(first_, &stop_signal_);
       const double fitted = model.fitted().samples_per_s;
-      const double measured = run_of(first_).samples_per_s;
+      const double measured = make_run(first_).samples_per_s;
       if (measured > 0) error_ = std::max(error_, std::abs(fitted / measured - 1));
       if (proof_.asked == Prove::fix) {
-        for (ProofCase& of : proof_.cases) predict_fix(model, of);
+        for (ProofCase& tried : proof_.cases) predict_fix(model, tried);
         return;
       }
       const Prediction base = model.predict_steps({}, steps_);
       plan_warmup(proof_.base, base);
-      for (ProofCase& of : proof_.cases) try_to_predict(model, base, of);
+      for (ProofCase& tried : proof_.cases) try_to_predict(model, base, tried);
     } catch (const RunError& error) {
       no_prediction(error.what());
     } catch (const UsageError& error) {
@@ -187,25 +188,25 @@ class Prover {
   }
 
   // A change that the model refuses, such as a too large window, cannot be run either.
-  void try_to_predict(const FittedModel& model, const Prediction& base, ProofCase& of) {
+  void try_to_predict(const FittedModel& model, const Prediction& base, ProofCase& tried) {
     try {
-      predict(model, base, of);
+      predict(model, base, tried);
     } catch (const UsageError& error) {
-      of.missing = error.what();
+      tried.missing = error.what();
     }
   }
 
   // One change has one number, so this is the prediction of the answer.
-  void predict_fix(const FittedModel& model, ProofCase& of) {
-    if (!of.missing.empty()) return;
+  void predict_fix(const FittedModel& model, ProofCase& tried) {
+    if (!tried.missing.empty()) return;
     try {
-      const Finding* fix = fix_of(analysis_);
-      const Prediction after = model.predict(fix != nullptr ? fix->changes : of.changes);
+      const Finding* fix = advised_fix(analysis_);
+      const Prediction after = model.predict(fix != nullptr ? fix->changes : tried.changes);
       if (proof_.exact)
-        windows_ = {{&proof_.base, after.base_measure}, {&of, after.config.measure}};
-      if (after.is_known()) of.predicted = predicted_fix(after);
+        windows_ = {{&proof_.base, after.base_measure}, {&tried, after.config.measure}};
+      if (after.is_known()) tried.predicted = predicted_fix(after);
     } catch (const UsageError& error) {
-      of.missing = error.what();
+      tried.missing = error.what();
     }
   }
 
@@ -213,7 +214,7 @@ class Prover {
   ProofPrediction predicted_fix(const Prediction& after) const {
     if (proof_.exact)
       return {{after.base_samples_per_s, after.base_busy},
-              run_of(after.samples_per_s, after.account),
+              make_run(after.samples_per_s, after.account),
               error_};
     const ScaledPrediction promise = scale_prediction(analysis_, after);
     return {{promise.rate_before, promise.busy_before},
@@ -221,37 +222,37 @@ class Prover {
             std::max(error_, after.may_be_off)};
   }
 
-  void predict(const FittedModel& model, const Prediction& base, ProofCase& of) {
-    if (!of.missing.empty() || changes(of, "cache")) return;
-    const Prediction after = model.predict_steps(of.changes, steps_, of.knockouts);
-    plan_warmup(of, after);
+  void predict(const FittedModel& model, const Prediction& base, ProofCase& tried) {
+    if (!tried.missing.empty() || changes(tried, "cache")) return;
+    const Prediction after = model.predict_steps(tried.changes, steps_, tried.knockouts);
+    plan_warmup(tried, after);
     if (base.samples_per_s <= 0 || after.samples_per_s <= 0) return;
-    of.predicted = ProofPrediction{run_of(base.samples_per_s, base.account),
-                                   run_of(after.samples_per_s, after.account), error_};
+    tried.predicted = ProofPrediction{make_run(base.samples_per_s, base.account),
+                                      make_run(after.samples_per_s, after.account), error_};
   }
 
-  void plan_warmup(const ProofCase& of, const Prediction& prediction) {
-    warmups_.emplace_back(&of, prediction.config.measure.warmup);
+  void plan_warmup(const ProofCase& tried, const Prediction& prediction) {
+    warmups_.emplace_back(&tried, prediction.config.measure.warmup);
   }
 
-  RunConfig config_of(const ProofCase& of) const {
-    RunConfig config = rerun_config(first_.config, of.changes);
+  RunConfig case_config(const ProofCase& tried) const {
+    RunConfig config = rerun_config(first_.config, tried.changes);
     config.measure.hook_cost.value = false;  // the first run has measured it
     for (const auto& [planned, window] : windows_) {
-      if (planned != &of) continue;
+      if (planned != &tried) continue;
       config.measure = window;
       return config;
     }
-    config.measure.warmup.set(warmup_of(of, config));
+    config.measure.warmup.set(case_warmup(tried, config));
     config.measure.steps.set(steps_);
     config.measure.duration.given = false;
     return config;
   }
 
   // Uses the warm-up of the model's run, or one that fills the window once.
-  WarmUp warmup_of(const ProofCase& of, const RunConfig& config) const {
+  WarmUp case_warmup(const ProofCase& tried, const RunConfig& config) const {
     for (const auto& [planned, warmup] : warmups_)
-      if (planned == &of) return warmup;
+      if (planned == &tried) return warmup;
     WarmUp warmup = config.measure.warmup;
     if (warmup.duration == 0 && config.loader.executor != Executor::inline_)
       warmup.steps =
@@ -264,8 +265,8 @@ class Prover {
     const bool base_last = proof_.asked == Prove::fix && round % 2 == 1;
     if (!base_last && !run_base()) return;
     // The cold cache comes first: it warms the cache for the cases after it.
-    for (auto of = proof_.cases.rbegin(); of != proof_.cases.rend(); ++of) {
-      if (!run_case(*of)) return;
+    for (auto tried = proof_.cases.rbegin(); tried != proof_.cases.rend(); ++tried) {
+      if (!run_case(*tried)) return;
     }
     if (base_last) run_base();
   }
@@ -289,7 +290,7 @@ class Prover {
         plan_turns(first_, steps_, fewest_steps(first_.config), gain, replayed.missing);
     if (!replayed.missing.empty()) return std::move(proof_);
     try {
-      take_turns(measure_turns_(config_of(turns), turns), turns);
+      take_turns(measure_turns_(case_config(turns), turns), turns);
     } catch (const RunError& error) {
       replayed.missing = error.what();
     }
@@ -307,7 +308,7 @@ class Prover {
       replayed.missing = "the program ended before it had trained on delivered batches";
   }
 
-  RunConfig config_of(const ReplaySchedule& turns) const {
+  RunConfig case_config(const ReplaySchedule& turns) const {
     RunConfig config = rerun_config(first_.config, {});
     config.measure.hook_cost.value = false;
     config.measure.warmup.set({turns.lead, 0});
@@ -317,20 +318,20 @@ class Prover {
   }
 
   // False when all is over.
-  bool run_case(ProofCase& of) {
-    if (!of.missing.empty()) return true;
+  bool run_case(ProofCase& tried) {
+    if (!tried.missing.empty()) return true;
     if (stopped()) return end();
     try {
-      const RunRecord record = measure_(config_of(of), of.knockouts);
+      const RunRecord record = measure_(case_config(tried), tried.knockouts);
       if (record.interrupted || stopped()) return end();
-      take(record, of);
+      take(record, tried);
     } catch (const RunError& error) {
       if (stopped()) return end();
-      of.missing = error.what();
+      tried.missing = error.what();
     } catch (const UsageError& error) {
-      of.missing = error.what();
+      tried.missing = error.what();
     }
-    if (!of.missing.empty()) of.runs.clear();
+    if (!tried.missing.empty()) tried.runs.clear();
     return true;
   }
 
@@ -339,11 +340,11 @@ class Prover {
     return false;
   }
 
-  void take(const RunRecord& record, ProofCase& of) const {
-    const ProofRun run = run_of(record);
-    if (changes(of, "cache")) of.missing = cache_not_proved(record);
-    if (run.samples_per_s <= 0) of.missing = "a step takes no time any more";
-    of.runs.push_back(run);
+  void take(const RunRecord& record, ProofCase& tried) const {
+    const ProofRun run = make_run(record);
+    if (changes(tried, "cache")) tried.missing = cache_not_proved(record);
+    if (run.samples_per_s <= 0) tried.missing = "a step takes no time any more";
+    tried.runs.push_back(run);
   }
 
   static std::string cache_not_proved(const RunRecord& record) {

@@ -24,7 +24,7 @@ std::vector<std::size_t> shuffled(std::size_t n, std::uint64_t seed) {
   return order;
 }
 
-bool ran_in(const Case& one, int round) {
+bool ran_round(const Case& one, int round) {
   return std::any_of(one.runs.begin(), one.runs.end(),
                      [&](const CaseRun& run) { return run.round == round; });
 }
@@ -39,7 +39,7 @@ class Sweep {
 
   void run() {
     for (int round = 0; round < kMaxRounds && !is_over(); ++round) {
-      const std::vector<bool> wanted = wanted_in(round);
+      const std::vector<bool> wanted = wanted_cases(round);
       if (std::none_of(wanted.begin(), wanted.end(), [](bool w) { return w; })) continue;
       const auto seed = options_.seed * 1000 + static_cast<std::uint64_t>(round);
       for (const std::size_t i : shuffled(wanted.size(), seed)) {
@@ -55,12 +55,12 @@ class Sweep {
 
   // Returns the cases whose interval is not narrow enough yet. Leaves out cases that already ran in
   // this round before a resumption.
-  std::vector<bool> wanted_in(int round) const {
+  std::vector<bool> wanted_cases(int round) const {
     const CaseStatistics judgement(experiment_.cases);
     std::vector<bool> wanted;
     for (std::size_t i = 0; i < experiment_.cases.size(); ++i) {
       const Case& one = experiment_.cases[i];
-      bool wants = one.skipped.empty() && !ran_in(one, round);
+      bool wants = one.skipped.empty() && !ran_round(one, round);
       if (wants && one.runs.size() >= kMinRounds) {
         const Estimate rate = judgement.rate(i);
         wants = rate.half_width() > options_.precision * rate.mean;

@@ -24,14 +24,14 @@ bool is_alike(const Tune& tune, std::size_t a, std::size_t b) {
 }
 
 // The next smaller and the next larger number of workers: more are not always better.
-std::vector<std::size_t> neighbours(const Tune& tune, std::size_t of) {
+std::vector<std::size_t> neighbours(const Tune& tune, std::size_t origin) {
   const std::vector<Case>& cases = tune.experiment.cases;
   const auto workers = [&](std::size_t i) { return cases[i].config.loader.num_workers.value; };
   std::optional<std::size_t> less, more;
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    if (!is_possible(tune, i) || !is_alike(tune, i, of)) continue;
-    if (workers(i) < workers(of) && (!less || workers(i) > workers(*less))) less = i;
-    if (workers(i) > workers(of) && (!more || workers(i) < workers(*more))) more = i;
+    if (!is_possible(tune, i) || !is_alike(tune, i, origin)) continue;
+    if (workers(i) < workers(origin) && (!less || workers(i) > workers(*less))) less = i;
+    if (workers(i) > workers(origin) && (!more || workers(i) < workers(*more))) more = i;
   }
   std::vector<std::size_t> result;
   if (less) result.push_back(*less);
@@ -114,9 +114,9 @@ std::vector<std::size_t> what_to_run(const Tune& tune, const CaseEstimator& beli
     if (runs(i) == 0) add(i);
   }
   for (const std::size_t i : challengers(tune, belief)) add(i);
-  const bool goes_on = !wanted.empty() || is_open(tune, belief, cheapest);
+  const bool continues = !wanted.empty() || is_open(tune, belief, cheapest);
   for (const std::size_t i : {best, cheapest}) {
-    if (goes_on || runs(i) < kMinRuns) add(i);
+    if (continues || runs(i) < kMinRuns) add(i);
   }
   // Not always the best one: what ran but once may leave more open.
   const auto rival = belief.judgement().strongest_rival(cheapest, tune.goal.share());

@@ -33,7 +33,7 @@ RunConfig configure(const RunConfig& base, const Changes& changes, const Machine
   RunConfig config =
       with_changes(takes_workers_away(changes) ? without_workers(base) : base, changes);
   for (const Change& change : changes) {
-    const std::optional<Speedup> speedup = speedup_of(change);
+    const std::optional<Speedup> speedup = find_speedup(change);
     if (speedup && !make_faster(config, *speedup)) {
       throw UsageError(change.key +
                        ": the stage is not declared, so that only a what-if can make "
@@ -48,9 +48,9 @@ void adopt_loader(Experiment& experiment, const RunConfig& measured, const Chang
   for (Case& one : experiment.cases) {
     RunConfig& config = one.config;
     if (!is_guest_engine(config.engine.value)) return;
-    const auto take = [&](std::string_view key, auto& setting, const auto& in_force) {
+    const auto take = [&](std::string_view key, auto& setting, const auto& measured_setting) {
       const bool is_made = !key.empty() && one.changes != changes && change_setting(changes, key);
-      if (!setting.given && !is_made) setting.value = in_force.value;
+      if (!setting.given && !is_made) setting.value = measured_setting.value;
     };
     take("num-workers", config.loader.num_workers, measured.loader.num_workers);
     take("batch-size", config.loader.batch_size, measured.loader.batch_size);
@@ -74,8 +74,8 @@ std::string setting_text(const Case& one, const std::string& key) {
   for (const Change& change : one.changes) {
     if (change.key == key) return change.value;
   }
-  const bool of_window = key == "prefetch-factor" || key == "prefetch-depth";
-  if (of_window && one.config.loader.executor == Executor::inline_) return "-";
+  const bool is_depth = key == "prefetch-factor" || key == "prefetch-depth";
+  if (is_depth && one.config.loader.executor == Executor::inline_) return "-";
   const Field* field = find_field(key);
   return field == nullptr ? "1" : field->text(one.config);
 }
@@ -123,7 +123,7 @@ std::string reason_for_nothing(const Experiment& experiment,
   return commonest->first;
 }
 
-Price price_of(const RunConfig& config) {
+Price case_price(const RunConfig& config) {
   const LoaderPlan plan(config);
   Price price;
   price.workers = plan.made_by_trainer ? 0 : config.loader.num_workers * config.trainer.ranks;

@@ -31,7 +31,7 @@ struct Price {
 
   auto operator<=>(const Price&) const = default;
 };
-Price price_of(const RunConfig& config);
+Price case_price(const RunConfig& config);
 
 // Returns true if the values of an axis differ in their price.
 bool has_price(const Axis& axis);

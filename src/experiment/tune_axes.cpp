@@ -38,7 +38,7 @@ constexpr std::int64_t kMaxAhead = 32;     // batches of a worker, also without 
 constexpr const char* kWorkers = "num-workers";
 constexpr const char* kAhead = "prefetch-factor";
 
-const Axis* axis_of(const Tune& tune, const std::string& key) {
+const Axis* find_axis(const Tune& tune, const std::string& key) {
   const Axes& axes = tune.experiment.axes;
   const auto found =
       std::find_if(axes.begin(), axes.end(), [&](const Axis& axis) { return axis.key == key; });
@@ -54,7 +54,7 @@ std::int64_t value_of(const Case& one, const std::string& key) {
 }
 
 // Largest value of the axis that can be run.
-std::int64_t end_of(const Tune& tune, const std::string& key) {
+std::int64_t axis_end(const Tune& tune, const std::string& key) {
   std::int64_t end = 0;
   for (std::size_t i = 0; i < tune.candidates.size(); ++i) {
     if (is_possible(tune, i)) end = std::max(end, value_of(tune.experiment.cases[i], key));
@@ -96,14 +96,14 @@ Changes with_value(Changes changes, const Change& value) {
 }
 
 // Prediction of a value, corrected by the error of the model on the best case.
-std::optional<Forecast> forecast_of(const Tune& tune, const CaseEstimator& belief,
-                                    const Forecaster& forecast, std::size_t best,
-                                    const Change& value) {
-  const std::optional<Forecast>& of_best = tune.candidates[best].predicted;
-  if (!of_best || !(of_best->samples_per_s > 0)) return std::nullopt;
+std::optional<Forecast> make_forecast(const Tune& tune, const CaseEstimator& belief,
+                                      const Forecaster& forecast, std::size_t best,
+                                      const Change& value) {
+  const std::optional<Forecast>& best_forecast = tune.candidates[best].predicted;
+  if (!best_forecast || !(best_forecast->samples_per_s > 0)) return std::nullopt;
   try {
     Forecast said = forecast(predictable(with_value(tune.experiment.cases[best].changes, value)));
-    const double factor = belief.rate(best) / of_best->samples_per_s;
+    const double factor = belief.rate(best) / best_forecast->samples_per_s;
     said.samples_per_s *= factor;
     said.busy = std::min(1.0, said.busy * factor);
     return said;
@@ -116,7 +116,7 @@ std::optional<Forecast> forecast_of(const Tune& tune, const CaseEstimator& belie
 std::optional<BeyondGrid> beyond_axis(const Tune& tune, const CaseEstimator& belief,
                                       const Forecasters& forecasters, const std::string& key) {
   const std::size_t best = *belief.best();
-  const std::int64_t end = end_of(tune, key);
+  const std::int64_t end = axis_end(tune, key);
   const Ends ends = measured_ends(tune, belief, key, end);
   const bool has_levelled = ends.last > 0 && ends.last <= ends.before * (1 + tune.goal.within);
   if (end == 0 || has_levelled) return std::nullopt;
@@ -127,7 +127,7 @@ std::optional<BeyondGrid> beyond_axis(const Tune& tune, const CaseEstimator& bel
     value = next_value(key, value);
     const Change change{key, std::to_string(value)};
     const auto said =
-        is_known ? forecast_of(tune, belief, forecast->second, best, change) : std::nullopt;
+        is_known ? make_forecast(tune, belief, forecast->second, best, change) : std::nullopt;
     if (said && said->samples_per_s > belief.rate(best) * (1 + kMore))
       return BeyondGrid{change, said, ""};
     // Without a prediction, the measured rates decide: they still rise at the end.
@@ -156,10 +156,10 @@ double parse_busy_goal(std::string_view text) {
 Axes default_axes(const RunConfig& base, const MachineLimits& limits,
                   std::optional<std::int64_t> max_workers) {
   const double cores = base.declared.cores.given ? base.declared.cores.value : limits.cores;
-  const auto of_rank = static_cast<std::int64_t>(
+  const auto rank_workers = static_cast<std::int64_t>(
       std::floor(2 * cores / static_cast<double>(std::max<std::int64_t>(1, base.trainer.ranks))));
   const std::int64_t most =
-      std::min(std::max<std::int64_t>(4, of_rank), max_workers.value_or(4096));
+      std::min(std::max<std::int64_t>(4, rank_workers), max_workers.value_or(4096));
   const std::optional<GuestTraits> guest = guest_traits(base.engine.value);
   const bool has_own_threads = guest && !guest->is_data_loader;
   Axes axes;
@@ -185,14 +185,14 @@ std::optional<BeyondGrid> expected_beyond(const Tune& tune, const CaseEstimator&
   if (!belief.best() || (tune.goal.busy && belief.reaches_goal(*belief.cheapest())))
     return std::nullopt;
   for (const char* const key : {kWorkers, kAhead}) {
-    if (axis_of(tune, key) == nullptr) continue;
+    if (find_axis(tune, key) == nullptr) continue;
     if (auto beyond = beyond_axis(tune, belief, forecasters, key)) return beyond;
   }
   return std::nullopt;
 }
 
 bool has_run_at_end(const Tune& tune, const std::string& key) {
-  const std::int64_t end = end_of(tune, key);
+  const std::int64_t end = axis_end(tune, key);
   return std::any_of(
       tune.experiment.cases.begin(), tune.experiment.cases.end(),
       [&](const Case& one) { return !one.runs.empty() && value_of(one, key) == end; });
@@ -220,7 +220,7 @@ bool extend_axis(Tune& tune, const std::string& key, const TuneOptions& options)
   const auto axis =
       std::find_if(axes.begin(), axes.end(), [&](const Axis& one) { return one.key == key; });
   const std::vector<std::string> old = std::exchange(axis->values, {});
-  std::int64_t value = end_of(tune, key);
+  std::int64_t value = axis_end(tune, key);
   for (int ahead = 0; ahead < kValuesAhead; ++ahead) {
     value = next_value(key, value);
     const std::string text = std::to_string(value);

@@ -35,7 +35,7 @@ std::string beyond(const std::string& what, Bytes needed, Bytes limit, const std
 }
 
 // Returns the expected ns of a step; 0 if unknown.
-double step_of(const Case& one, const CaseEstimator& belief, std::size_t i) {
+double estimated_step(const Case& one, const CaseEstimator& belief, std::size_t i) {
   if (!belief.knows(i)) return 0;
   return 1e9 * static_cast<double>(one.config.loader.batch_size * one.config.trainer.ranks) /
          belief.rate(i);
@@ -91,10 +91,10 @@ std::vector<std::size_t> predictable_groups(const std::vector<Case>& cases) {
   return strata;
 }
 
-Bytes private_bytes_of(const Case& one, Bytes resident_before) {
+Bytes estimate_private_bytes(const Case& one, Bytes resident_before) {
   if (one.runs.empty() || one.config.loader.num_workers <= 0) return 0;
   const CaseRun& run = one.runs.back();
-  if (run.of_worker > 0) return run.of_worker;
+  if (run.worker_bytes > 0) return run.worker_bytes;
   const Bytes rest = run.resident - resident_before - run.slots;
   return std::max<Bytes>(0, rest) / (one.config.loader.num_workers * one.config.trainer.ranks);
 }
@@ -104,11 +104,11 @@ std::string reason_not_to_run(const RunConfig& config, const TuneOptions& option
   if (options.max_workers && config.loader.num_workers > *options.max_workers)
     return fmt::format("more workers than --max-workers {}", *options.max_workers);
   if (is_model_engine(config.engine.value) && !options.max_memory) return "";
-  const Price price = price_of(config);
-  const auto of_workers = static_cast<Bytes>(kGrowth * static_cast<double>(private_bytes) *
-                                             static_cast<double>(price.workers));
-  const Bytes needed = price.slots + of_workers;
-  const std::string what = fmt::format("slots{} take", of_workers > 0 ? " and workers" : "");
+  const Price price = case_price(config);
+  const auto all_worker_bytes = static_cast<Bytes>(kGrowth * static_cast<double>(private_bytes) *
+                                                   static_cast<double>(price.workers));
+  const Bytes needed = price.slots + all_worker_bytes;
+  const std::string what = fmt::format("slots{} take", all_worker_bytes > 0 ? " and workers" : "");
   if (options.max_memory) {
     const std::string reason = beyond(what, needed, *options.max_memory, "of --max-memory");
     if (!reason.empty()) return reason;
@@ -137,8 +137,9 @@ Nanos time_of_grid(const Tune& tune, const CaseEstimator& belief, const CaseRunn
     if (!is_possible(tune, i)) continue;
     const Case& one = tune.experiment.cases[i];
     const bool is_known = !one.runs.empty() && length == runner.length();
-    time += 2 * (is_known ? static_cast<double>(one.runs.back().took)
-                          : time_of_run(one, step_of(one, belief, i), runner.start(), length));
+    time +=
+        2 * (is_known ? static_cast<double>(one.runs.back().took)
+                      : time_of_run(one, estimated_step(one, belief, i), runner.start(), length));
   }
   return static_cast<Nanos>(std::min(time, 9e18));
 }

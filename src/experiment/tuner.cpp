@@ -94,15 +94,15 @@ class Tuner {
   void probe_and_predict() {
     const std::size_t count = number_strata();
     for (std::size_t stratum = 0; stratum < count && !is_over(); ++stratum) {
-      const std::optional<std::size_t> probe = probe_of(stratum);
+      const std::optional<std::size_t> probe = find_probe(stratum);
       if (!probe) continue;
       if (cases()[*probe].runs.empty()) run_case(*probe, 0);
       if (cases()[*probe].runs.empty()) {
         skip_stratum(stratum, cases()[*probe].skipped);
         continue;
       }
-      private_bytes_ =
-          std::max(private_bytes_, private_bytes_of(cases()[*probe], options_.resident_before));
+      private_bytes_ = std::max(private_bytes_,
+                                estimate_private_bytes(cases()[*probe], options_.resident_before));
       fit(stratum, *probe);
       predict(stratum);
     }
@@ -125,7 +125,7 @@ class Tuner {
   }
 
   // Chooses as many workers as there are cores, and a prefetch factor near 2, between the extremes.
-  std::optional<std::size_t> probe_of(std::size_t stratum) {
+  std::optional<std::size_t> find_probe(std::size_t stratum) {
     std::optional<std::size_t> best;
     const auto strangeness = [&](std::size_t i) {
       const RunConfig& config = cases()[i].config;
@@ -183,7 +183,7 @@ class Tuner {
 
   // --- rounds ---
 
-  Nanos step_of(std::size_t i, const CaseEstimator& belief) const {
+  Nanos step_time(std::size_t i, const CaseEstimator& belief) const {
     if (!belief.knows(i)) return 0;
     const RunConfig& config = tune_.experiment.cases[i].config;
     return static_cast<Nanos>(1e9 *
@@ -194,7 +194,7 @@ class Tuner {
   void run_case(std::size_t i, int round) {
     Case& one = cases()[i];
     const CaseEstimator belief(tune_);
-    const Nanos step = one.runs.empty() ? step_of(i, belief) : 0;
+    const Nanos step = one.runs.empty() ? step_time(i, belief) : 0;
     const Nanos expected = one.runs.empty() ? std::max(length_, step * fewest_steps(one.config))
                                             : runner_->next_run(one);
     tune_.experiment.budget_spent = runner_->left() < expected;

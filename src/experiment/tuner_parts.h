@@ -99,7 +99,7 @@ std::string reason_not_to_run(const RunConfig& config, const TuneOptions& option
                               Bytes private_bytes);
 
 // Memory of one worker besides the slots, from a run.
-Bytes private_bytes_of(const Case& one, Bytes resident_before);
+Bytes estimate_private_bytes(const Case& one, Bytes resident_before);
 
 // --- The time of the plain grid, which a tune replaces.
 

@@ -42,7 +42,7 @@ std::string stage_name(std::int64_t stage) {
 }
 
 // Returns the place in Python: the user's own line, and the library function that it has called.
-std::string python_place_of(const ProcessFacts& process) {
+std::string python_place(const ProcessFacts& process) {
   if (process.threads.empty() || process.threads.front().frames.empty()) return "";
   const PythonThread& main = process.threads.front();
   const PythonFrame& innermost = main.frames.front();
@@ -57,7 +57,7 @@ std::string what_it_does(const ProcessFacts& process) {
   if (process.call.kind == CallKind::locks) return "waits for a lock or another thread";
   if (process.call.kind == CallKind::locks_shared) return "waits for a lock that processes share";
   if (process.call.kind == CallKind::sleeps) return "sleeps";
-  if (!process.call.name.empty()) return "waits in " + call_of(process);
+  if (!process.call.name.empty()) return "waits in " + describe_call(process);
   if (!process.wchan.empty()) return "waits in the kernel (" + process.wchan + ")";
   return process.is_in_kernel ? "waits in the kernel" : "computes";
 }
@@ -74,7 +74,7 @@ std::string with_process(const std::string& name, const ProcessFacts& process) {
   return process.pid == 0 ? name : fmt::format("{} (process {})", name, process.pid);
 }
 
-std::string call_of(const ProcessFacts& process) {
+std::string describe_call(const ProcessFacts& process) {
   std::string words = fmt::format("{}()", process.call.name);
   const std::string& object = process.call.object;
   if (process.call.is_socket) {
@@ -89,17 +89,17 @@ std::string call_of(const ProcessFacts& process) {
   return words;
 }
 
-std::string place_of(const ProcessFacts& process) {
+std::string describe_place(const ProcessFacts& process) {
   if (process.pid == 0) return "has not started";
   if (process.has_ended) return "has ended";
   std::string words = what_it_does(process);
   if (process.is_in_kernel && !process.call.name.empty() && !process.wchan.empty())
     words += fmt::format(" (in the kernel, {})", process.wchan);
-  const std::string place = python_place_of(process);
+  const std::string place = python_place(process);
   return place.empty() ? words : fmt::format("{}, at {}", words, printable(place));
 }
 
-std::string work_of(const ProcessFacts& process) {
+std::string describe_work(const ProcessFacts& process) {
   std::string words;
   if (process.sample >= 0) words = fmt::format("sample {}", process.sample);
   const std::string stage = process.batch < 0 ? "" : stage_name(process.stage);
@@ -110,19 +110,19 @@ std::string work_of(const ProcessFacts& process) {
 
 namespace {
 
-std::string folder_of(pid_t process, const std::filesystem::path& root = "/") {
+std::string process_folder(pid_t process, const std::filesystem::path& root = "/") {
   return (root / "proc" / std::to_string(process)).string();
 }
 
 // "0" where the kernel does not show it, or the process runs.
-std::string wchan_of(const std::string& folder) {
+std::string read_wchan(const std::string& folder) {
   std::ifstream file(folder + "/wchan");
   std::string name;
   std::getline(file, name);
   return name == "0" ? "" : guest::bounded_text(name);
 }
 
-std::int64_t open_files_of(const std::string& folder) {
+std::int64_t count_open_files(const std::string& folder) {
   std::error_code refused;
   const std::filesystem::directory_iterator first(folder + "/fd", refused), end;
   return refused ? 0 : std::distance(first, end);
@@ -139,16 +139,16 @@ ProcessFacts take_process_snapshot(pid_t process, const guest::CurrentWork* curr
     facts.sample = current_work->sample.load(std::memory_order_relaxed);
     facts.stage = current_work->stage.load(std::memory_order_relaxed);
   }
-  const std::string folder = folder_of(process, root);
+  const std::string folder = process_folder(process, root);
   const auto stat = read_process_stat(folder);
   facts.has_ended = !stat || stat->has_ended();
   if (facts.has_ended) return facts;
   facts.is_stopped = stat->state == 'T' || stat->state == 't';
   facts.is_in_kernel = stat->state == 'D';
-  facts.wchan = wchan_of(folder);
-  facts.call = system_call_of(process, {.root = root});
-  facts.open_files = open_files_of(folder);
-  facts.most_files = value_in(folder + "/limits", "Max open files").value_or(0);
+  facts.wchan = read_wchan(folder);
+  facts.call = read_system_call(process, {.root = root});
+  facts.open_files = count_open_files(folder);
+  facts.most_files = read_value(folder + "/limits", "Max open files").value_or(0);
   return facts;
 }
 
@@ -163,16 +163,16 @@ bool Signs::was_busy_since(const Signs& before, Nanos time) const {
          static_cast<double>(wakes - before.wakes) > kWakesPerSecond * seconds(time);
 }
 
-Signs signs_of(pid_t process, const guest::CurrentWork* current_work) {
+Signs read_signs(pid_t process, const guest::CurrentWork* current_work) {
   Signs signs;
-  const std::string folder = folder_of(process);
-  std::vector<pid_t> all = descendants_of(process);
+  const std::string folder = process_folder(process);
+  std::vector<pid_t> all = list_descendants(process);
   all.push_back(process);
   for (const pid_t one : all) {
-    if (const auto stat = read_process_stat(folder_of(one))) signs.cpu_s += stat->own.cpu_s();
+    if (const auto stat = read_process_stat(process_folder(one))) signs.cpu_s += stat->own.cpu_s();
   }
-  signs.wakes = value_in(folder + "/status", "voluntary_ctxt_switches").value_or(0);
-  signs.read = value_in(folder + "/io", "rchar").value_or(0);
+  signs.wakes = read_value(folder + "/status", "voluntary_ctxt_switches").value_or(0);
+  signs.read = read_value(folder + "/io", "rchar").value_or(0);
   if (current_work == nullptr) return signs;
   signs.batch = current_work->batch.load(std::memory_order_relaxed);
   signs.sample = current_work->sample.load(std::memory_order_relaxed);

@@ -66,11 +66,11 @@ std::string name_of(const WorkerFacts& worker);  // "worker 2"
 std::string with_process(const std::string& name, const ProcessFacts& process);
 
 // "waits in read() of /data/7.jpg, at dataset.py:34 in __getitem__".
-std::string place_of(const ProcessFacts& process);
+std::string describe_place(const ProcessFacts& process);
 // Returns its wait without the line: "read() of /data/7.jpg", "recv() of a socket".
-std::string call_of(const ProcessFacts& process);
+std::string describe_call(const ProcessFacts& process);
 // " (sample 471, stage decode)"; "" where neither is known.
-std::string work_of(const ProcessFacts& process);
+std::string describe_work(const ProcessFacts& process);
 
 // A snapshot of one process from outside: its state, and its progress.
 
@@ -91,6 +91,6 @@ struct Signs {
   // Returns true if it did more in `time` than poll now and then.
   bool was_busy_since(const Signs& before, Nanos time) const;
 };
-Signs signs_of(pid_t process, const guest::CurrentWork* current_work);
+Signs read_signs(pid_t process, const guest::CurrentWork* current_work);
 
 }  // namespace loaderscope::hang

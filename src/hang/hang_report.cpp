@@ -27,7 +27,7 @@ void add_to(std::vector<Group>& groups, std::string place, std::int32_t number) 
 }
 
 // "workers 0, 1, 3: idle: no task"; "worker 0: waits in ...".
-std::string line_of(std::string_view noun, Group group) {
+std::string group_line(std::string_view noun, Group group) {
   const std::size_t count = group.numbers.size();
   const bool is_cut = count > kMaxNumbers;
   if (is_cut) group.numbers.resize(kMaxNumbers);
@@ -35,11 +35,11 @@ std::string line_of(std::string_view noun, Group group) {
                      is_cut ? fmt::format(" and {} more", count - kMaxNumbers) : "", group.place);
 }
 
-std::vector<std::string> lines_of(std::string_view noun, std::vector<Group> groups) {
+std::vector<std::string> group_lines(std::string_view noun, std::vector<Group> groups) {
   std::vector<std::string> lines;
   for (Group& group : groups) {
     if (lines.size() == kMaxGroups) break;
-    lines.push_back(line_of(noun, std::move(group)));
+    lines.push_back(group_line(noun, std::move(group)));
   }
   return lines;
 }
@@ -51,18 +51,18 @@ bool has_batches_ready(const RankFacts& rank, const WorkerFacts& worker) {
   return false;
 }
 
-std::string place_beside(const RankFacts& rank, const WorkerFacts& worker) {
+std::string worker_place(const RankFacts& rank, const WorkerFacts& worker) {
   if (worker.has_ended || worker.is_stopped || worker.batch >= 0)
-    return place_of(worker) + work_of(worker);
+    return describe_place(worker) + describe_work(worker);
   return has_batches_ready(rank, worker) ? "idle: batches are ready" : "idle: no task";
 }
 
 std::vector<std::string> other_workers(const RankFacts& rank) {
   std::vector<Group> groups;
   for (const WorkerFacts& worker : rank.workers) {
-    if (&worker != rank.maker()) add_to(groups, place_beside(rank, worker), worker.number);
+    if (&worker != rank.maker()) add_to(groups, worker_place(rank, worker), worker.number);
   }
-  return lines_of("worker", std::move(groups));
+  return group_lines("worker", std::move(groups));
 }
 
 std::vector<std::string> other_ranks(const HangFacts& facts) {
@@ -71,38 +71,38 @@ std::vector<std::string> other_ranks(const HangFacts& facts) {
     if (&rank == &facts.rank() || rank.rank < 0) continue;
     const std::string epoch =
         &rank == rank_without_batches(facts, facts.rank()) ? "has no more batches; it " : "";
-    add_to(groups, epoch + place_of(rank), rank.rank);
+    add_to(groups, epoch + describe_place(rank), rank.rank);
   }
-  return lines_of("rank", std::move(groups));
+  return group_lines("rank", std::move(groups));
 }
 
 // Describes the process that the rank waits for, and its state.
 std::string awaited_by(const RankFacts& rank) {
   const AwaitedBatch* batch = rank.next_batch();
   const bool is_known = !rank.loader.is_opaque && batch != nullptr;
-  if (!is_known) return fmt::format("waits for its loader and {}", place_of(rank));
+  if (!is_known) return fmt::format("waits for its loader and {}", describe_place(rank));
   if (rank.loader.num_workers == 0)
-    return fmt::format("makes batch {} itself and {}{}", batch->number, place_of(rank),
-                       work_of(rank));
+    return fmt::format("makes batch {} itself and {}{}", batch->number, describe_place(rank),
+                       describe_work(rank));
   const WorkerFacts* maker = rank.maker();
   const std::string worker = maker != nullptr ? with_process(name_of(*maker), *maker)
                                               : fmt::format("worker {}", batch->worker);
   if (batch->sent)
     return fmt::format("waits for batch {}, which {} has sent: it takes it in and {}",
-                       batch->number, worker, place_of(rank));
+                       batch->number, worker, describe_place(rank));
   if (batch->finished)
     return fmt::format("waits for batch {}, which {} has made and not sent", batch->number, worker);
   return fmt::format("waits for batch {} of {}, which {}", batch->number, worker,
-                     maker != nullptr ? place_of(*maker) + work_of(*maker)
+                     maker != nullptr ? describe_place(*maker) + describe_work(*maker)
                      : batch->begun   ? "is gone"
                                       : "has not started");
 }
 
-std::string answer_of(const HangFacts& facts) {
+std::string answer_text(const HangFacts& facts) {
   const RankFacts& rank = facts.rank();
   return fmt::format("{} for {} s: {} {}", facts.is_busy ? "no batch" : "standing",
                      facts.since / kSecond, with_process(name_of(rank), rank),
-                     rank.asking_for > 0 ? awaited_by(rank) : place_of(rank));
+                     rank.asking_for > 0 ? awaited_by(rank) : describe_place(rank));
 }
 
 }  // namespace
@@ -116,12 +116,12 @@ std::vector<std::string> HangReport::lines() const {
   return lines;
 }
 
-HangReport report_of(const HangFacts& facts) {
+HangReport make_report(const HangFacts& facts) {
   HangReport report;
-  report.answer = answer_of(facts);
+  report.answer = answer_text(facts);
   if (facts.rank().asking_for > 0) report.others = other_workers(facts.rank());
   for (std::string& line : other_ranks(facts)) report.others.push_back(std::move(line));
-  const auto reason = facts.is_busy ? std::nullopt : cause_of(facts);
+  const auto reason = facts.is_busy ? std::nullopt : find_cause(facts);
   if (!reason) return report;
   report.cause = fmt::format("{}: {}", reason->name, reason->words.cause);
   report.advice = reason->words.advice;
@@ -138,7 +138,7 @@ bool runs_nothing(const PythonThread& thread) {
 
 // A fork copies locks as they are held, and of the threads only the one that forks. True for a lock
 // that no thread of the process can release.
-bool waits_for_nobody(const HangFacts& facts) {
+bool has_orphaned_lock(const HangFacts& facts) {
   const WorkerFacts* maker = facts.rank().maker();
   if (maker == nullptr || maker->has_ended || maker->call.kind != CallKind::locks ||
       maker->waits_for_interpreter || facts.rank().loader.mp_context != "fork")
@@ -152,14 +152,14 @@ std::string orphaned_lock(const HangFacts& facts) {
   return fmt::format(
       "{} {}, and runs no other thread of Python that could release it: a fork "
       "copies locks as they are held, and takes no threads along",
-      name_of(maker), place_of(maker));
+      name_of(maker), describe_place(maker));
 }
 
 constexpr const char* kWithoutFork = "DataLoader(..., multiprocessing_context='forkserver')";
 
 // PyTorch starts the pin thread of a loader after its workers, so this one is another loader's.
 std::optional<Explanation> explain_pin_thread_and_fork(const HangFacts& facts) {
-  if (!waits_for_nobody(facts)) return std::nullopt;
+  if (!has_orphaned_lock(facts)) return std::nullopt;
   const auto& threads = facts.rank().threads;
   const auto pins = std::count_if(threads.begin(), threads.end(), [](const PythonThread& thread) {
     return thread.is_within("_pin_memory_loop");
@@ -173,7 +173,7 @@ std::optional<Explanation> explain_pin_thread_and_fork(const HangFacts& facts) {
 }
 
 std::optional<Explanation> explain_lock_held_at_fork(const HangFacts& facts) {
-  if (!waits_for_nobody(facts)) return std::nullopt;
+  if (!has_orphaned_lock(facts)) return std::nullopt;
   return Explanation{
       orphaned_lock(facts),
       fmt::format(
@@ -185,7 +185,7 @@ std::optional<Explanation> explain_lock_held_at_fork(const HangFacts& facts) {
 using Answer = std::optional<Explanation>;
 
 // Returns the process that makes the awaited batch, if a batch is awaited.
-const ProcessFacts* maker_in(const HangFacts& facts) {
+const ProcessFacts* awaited_maker(const HangFacts& facts) {
   const RankFacts& rank = facts.rank();
   if (rank.asking_for == 0) return nullptr;
   const WorkerFacts* worker = rank.maker();
@@ -199,7 +199,7 @@ std::string name_of_maker(const HangFacts& facts) {
 }
 
 // Workers of the rank that is waited for, and all ranks.
-std::vector<std::pair<std::string, const ProcessFacts*>> processes_in(const HangFacts& facts) {
+std::vector<std::pair<std::string, const ProcessFacts*>> list_processes(const HangFacts& facts) {
   std::vector<std::pair<std::string, const ProcessFacts*>> all;
   for (const WorkerFacts& worker : facts.rank().workers)
     all.emplace_back(with_process(name_of(worker), worker), &worker);
@@ -219,7 +219,7 @@ Answer dead_worker(const HangFacts& facts) {
 }
 
 Answer stopped_process(const HangFacts& facts) {
-  for (const auto& [name, process] : processes_in(facts)) {
+  for (const auto& [name, process] : list_processes(facts)) {
     if (!process->is_stopped) continue;
     return Explanation{fmt::format("{} is stopped, by a signal or a debugger", name),
                        fmt::format("let it continue: kill -CONT {}", process->pid)};
@@ -229,7 +229,7 @@ Answer stopped_process(const HangFacts& facts) {
 
 Answer descriptors_gone(const HangFacts& facts) {
   constexpr std::int64_t kFew = 8;  // less than it takes to hand over a batch
-  for (const auto& [name, process] : processes_in(facts)) {
+  for (const auto& [name, process] : list_processes(facts)) {
     if (process->most_files == 0 || process->open_files + kFew < process->most_files) continue;
     return Explanation{fmt::format("{} has {} of {} files open, and can open no more", name,
                                    process->open_files, process->most_files),
@@ -263,7 +263,7 @@ Answer unequal_ranks(const HangFacts& facts) {
 }
 
 Answer shared_lock(const HangFacts& facts) {
-  const ProcessFacts* maker = maker_in(facts);
+  const ProcessFacts* maker = awaited_maker(facts);
   if (maker == nullptr || maker->call.kind != CallKind::locks_shared) return std::nullopt;
   return Explanation{
       fmt::format("{} waits for a lock that another process has", name_of_maker(facts)),
@@ -272,7 +272,7 @@ Answer shared_lock(const HangFacts& facts) {
 }
 
 Answer file_lock(const HangFacts& facts) {
-  const ProcessFacts* maker = maker_in(facts);
+  const ProcessFacts* maker = awaited_maker(facts);
   if (maker == nullptr || maker->call.kind != CallKind::locks_file) return std::nullopt;
   return Explanation{fmt::format("another process has locked {}, which {} waits for",
                                  maker->call.object, name_of_maker(facts)),
@@ -280,7 +280,7 @@ Answer file_lock(const HangFacts& facts) {
 }
 
 Answer no_answer(const HangFacts& facts) {
-  const ProcessFacts* maker = maker_in(facts);
+  const ProcessFacts* maker = awaited_maker(facts);
   if (maker == nullptr) return std::nullopt;
   const CallKind kind = maker->call.kind;
   const bool waits_for_data = kind == CallKind::reads || kind == CallKind::opens ||
@@ -288,7 +288,7 @@ Answer no_answer(const HangFacts& facts) {
   if (!waits_for_data || (maker->call.object.empty() && !maker->call.is_socket))
     return std::nullopt;
   const std::string cause =
-      fmt::format("{}: {} does not return", name_of_maker(facts), call_of(*maker));
+      fmt::format("{}: {} does not return", name_of_maker(facts), describe_call(*maker));
   if (maker->call.is_socket)
     return Explanation{cause, "look at the server, and give its client a time-out and retries"};
   return Explanation{cause,
@@ -313,7 +313,7 @@ constexpr HangCause kReasons[] = {
 
 std::span<const HangCause> hang_causes() { return kReasons; }
 
-std::optional<NamedCause> cause_of(const HangFacts& facts) {
+std::optional<NamedCause> find_cause(const HangFacts& facts) {
   for (const HangCause& reason : kReasons) {
     if (auto words = reason.explain(facts)) return NamedCause{reason.name, std::move(*words)};
   }

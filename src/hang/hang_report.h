@@ -20,7 +20,7 @@ struct HangReport {
   std::vector<std::string> lines() const;  // all of it
 };
 
-HangReport report_of(const HangFacts& facts);
+HangReport make_report(const HangFacts& facts);
 
 // Known causes of hangs of loaders, as pure functions of the states of the processes.
 struct Explanation {
@@ -40,7 +40,7 @@ struct NamedCause {
   std::string_view name;
   Explanation words;
 };
-std::optional<NamedCause> cause_of(const HangFacts& facts);
+std::optional<NamedCause> find_cause(const HangFacts& facts);
 
 // Returns a rank whose epoch is over while `waiting` continues and waits in it; null: there is
 // none.

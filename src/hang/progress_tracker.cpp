@@ -30,7 +30,7 @@ void ProgressTracker::note(const guest::GuestEvent& fact) {
       last_ = fact.end;
       break;
     default:
-      of_batch(fact);
+      take_batch_fact(fact);
   }
 }
 
@@ -48,7 +48,7 @@ void ProgressTracker::take(const guest::GuestEvent& fact) {
   in_flight_.erase({fact.iterator, fact.generation, fact.batch});
 }
 
-void ProgressTracker::of_batch(const guest::GuestEvent& fact) {
+void ProgressTracker::take_batch_fact(const guest::GuestEvent& fact) {
   if (fact.batch < 0 || fact.kind == guest::GuestEventKind::moved) return;
   InFlight* one = find_in_flight(fact);
   if (one == nullptr) return;

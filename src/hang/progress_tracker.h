@@ -54,7 +54,7 @@ class ProgressTracker {
 
   void ask(const guest::GuestEvent& fact);
   void take(const guest::GuestEvent& fact);
-  void of_batch(const guest::GuestEvent& fact);
+  void take_batch_fact(const guest::GuestEvent& fact);
   // Null if the batch was taken, or if too many are known.
   InFlight* find_in_flight(const guest::GuestEvent& fact);
   void begin_epoch(const guest::GuestEvent& fact);

@@ -27,16 +27,16 @@ bool is_of_a_library(const std::string& file) {
 
 // `  File "train.py", line 34 in __getitem__`
 std::optional<PythonFrame> parse_frame(const std::string& line) {
-  constexpr std::string_view kBegin = "  File \"", kLine = "\", line ", kIn = " in ";
+  constexpr std::string_view kBegin = "  File \"", kLine = "\", line ", kFunction = " in ";
   if (!line.starts_with(kBegin)) return std::nullopt;
   const auto file_end = line.rfind(kLine);
   if (file_end == line.npos) return std::nullopt;
-  const auto in = line.find(kIn, file_end + kLine.size());
-  if (in == line.npos) return std::nullopt;
+  const auto name_begin = line.find(kFunction, file_end + kLine.size());
+  if (name_begin == line.npos) return std::nullopt;
   PythonFrame frame;
   frame.file = line.substr(kBegin.size(), file_end - kBegin.size());
-  std::from_chars(line.data() + file_end + kLine.size(), line.data() + in, frame.line);
-  frame.function = guest::bounded_text(line.substr(in + kIn.size()));
+  std::from_chars(line.data() + file_end + kLine.size(), line.data() + name_begin, frame.line);
+  frame.function = guest::bounded_text(line.substr(name_begin + kFunction.size()));
   return frame;
 }
 

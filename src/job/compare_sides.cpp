@@ -18,7 +18,7 @@ namespace {
 
 constexpr Nanos kAnswerTimeout = 10 * kSecond;  // with one run, beyond the whole budget
 
-std::string command_of(const RunConfig& given) {
+std::string command_text(const RunConfig& given) {
   std::string text = "loaderscope run";
   for (const std::string& word : flag_words(given)) text += " " + quoted(word);
   if (given.program.command.given) text += " --";
@@ -40,8 +40,8 @@ FreshRun with_length(FreshRun run, const compare::RunLength& length, std::int64_
 }
 
 // Both start, and neither makes its loader before both are there.
-std::array<RunRecord, 2> run_beside(const std::array<FreshRun, 2>& runs, const std::string& place,
-                                    Nanos patience, const std::function<bool()>& stopped) {
+std::array<RunRecord, 2> run_together(const std::array<FreshRun, 2>& runs, const std::string& place,
+                                      Nanos patience, const std::function<bool()>& stopped) {
   constexpr auto kWaits = StartedRun::Gate::waits;
   StartedRun first(runs[0], place + "/0", patience, stopped, kWaits);
   StartedRun second(runs[1], place + "/1", patience, stopped, kWaits);
@@ -50,9 +50,9 @@ std::array<RunRecord, 2> run_beside(const std::array<FreshRun, 2>& runs, const s
          monotonic_now() < until)
     sleep_until(monotonic_now() + kMillisecond);
   std::array<RunRecord, 2> records;
-  first.let_go();
+  first.release();
   records[0] = first.record();
-  second.let_go();
+  second.release();
   records[1] = second.record();
   return records;
 }
@@ -105,7 +105,7 @@ compare::Comparison compare_pair(const SideSetup& a, const SideSetup& b, const P
   compare::Comparison comparison;
   comparison.options = context.options;
   comparison.arms = {a.arm, b.arm};
-  comparison.command = command_of(context.base);
+  comparison.command = command_text(context.base);
   const Nanos patience = context.options.budget + kAnswerTimeout;
   const auto fresh = [&](std::int64_t arm, const compare::RunLength& length) {
     return with_length(arms.at(static_cast<std::size_t>(arm))->run, length,
@@ -123,8 +123,8 @@ compare::Comparison compare_pair(const SideSetup& a, const SideSetup& b, const P
              .run_two =
                  [&](std::array<std::int64_t, 2> two, const compare::RunLength& length) {
                    std::array<RunRecord, 2> records =
-                       run_beside({fresh(two[0], length), fresh(two[1], length)}, place.path(),
-                                  patience, context.stopped);
+                       run_together({fresh(two[0], length), fresh(two[1], length)}, place.path(),
+                                    patience, context.stopped);
                    for (std::size_t i = 0; i < two.size() && context.look; ++i)
                      context.look(two.at(i), records.at(i));
                    return records;

@@ -38,10 +38,10 @@ std::set<pid_t> own_threads() {
 }
 
 // Returns how many times the thread was put on a core.
-std::int64_t turns_of(pid_t thread) {
-  std::ifstream in(fmt::format("/proc/self/task/{}/schedstat", thread));
+std::int64_t count_turns(pid_t thread) {
+  std::ifstream file(fmt::format("/proc/self/task/{}/schedstat", thread));
   std::int64_t ran = 0, waited = 0, turns = 0;
-  in >> ran >> waited >> turns;
+  file >> ran >> waited >> turns;
   return turns;
 }
 
@@ -56,7 +56,7 @@ std::string standing_words(pid_t thread) {
 // Returns true if the thread waits for a FUSE server. The kernel waits for the end of such a
 // request, even in a killed process.
 bool waits_for_fuse(pid_t thread) {
-  return text_of(fmt::format("/proc/self/task/{}/wchan", thread)) == watch::kWaitsForFuse;
+  return read_text(fmt::format("/proc/self/task/{}/wchan", thread)) == watch::kWaitsForFuse;
 }
 
 bool is_held(pid_t thread) {
@@ -64,7 +64,7 @@ bool is_held(pid_t thread) {
   return (stat && stat->state == 'D') || waits_for_fuse(thread);
 }
 
-void let_go_of_output() {
+void close_held_output() {
   std::fflush(nullptr);
   const std::set<pid_t> threads = own_threads();
   if (std::ranges::none_of(threads, is_held)) return;
@@ -80,7 +80,7 @@ void let_go_of_output() {
 }  // namespace
 
 void close_output_where_threads_are_held() {
-  [[maybe_unused]] static const int once = std::atexit(let_go_of_output);
+  [[maybe_unused]] static const int once = std::atexit(close_held_output);
 }
 
 ExitWatchdog::ExitWatchdog(Job job, const std::atomic<int>& stop_signal)
@@ -96,9 +96,9 @@ ExitWatchdog::~ExitWatchdog() {
 }
 
 std::int64_t ExitWatchdog::turns() const {
-  std::int64_t turns = turns_of(watched_);
+  std::int64_t turns = count_turns(watched_);
   for (const pid_t thread : own_threads())
-    if (thread != ::gettid() && !others_.contains(thread)) turns += turns_of(thread);
+    if (thread != ::gettid() && !others_.contains(thread)) turns += count_turns(thread);
   return turns;
 }
 
@@ -115,11 +115,11 @@ void ExitWatchdog::watch() {
     }
     const std::string failure = job_.failure();
     if (!ended_at && (!failure.empty() || stop_signal_ != 0)) ended_at = now;
-    const bool stands = job_.timeout != 0 && now - ran_at >= job_.timeout;
-    if (ended_at && (stands || now - *ended_at > kToComeBack))
+    const bool hangs = job_.timeout != 0 && now - ran_at >= job_.timeout;
+    if (ended_at && (hangs || now - *ended_at > kToComeBack))
       end(fmt::format("{}; this process does not end: it {}",
                       failure.empty() ? "interrupted" : failure, standing_words(watched_)));
-    if (!stands || ended_at) continue;
+    if (!hangs || ended_at) continue;
     const std::string why = fmt::format(
         "nothing of it has run for {}: it {}; look at its storage, or give a longer "
         "--timeout",
@@ -132,7 +132,7 @@ void ExitWatchdog::watch() {
 void ExitWatchdog::end(const std::string& why) const {
   if (is_over_.load()) return;
   std::fprintf(stderr, "loaderscope: %s\n", why.c_str());
-  let_go_of_output();
+  close_held_output();
   ::_exit(static_cast<int>(exit_code_of_failure()));
 }
 

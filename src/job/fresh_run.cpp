@@ -33,15 +33,15 @@ bool refuses_words(int status) {
 }
 
 // Returns the begin of the line with the error message; npos without one.
-std::size_t complaint_in(const std::string& output) {
+std::size_t complaint_begin(const std::string& output) {
   const std::size_t at = output.rfind("\n" + std::string(kOurs));
   if (at != std::string::npos) return at + 1;
   return output.starts_with(kOurs) ? 0 : std::string::npos;
 }
 
 // Returns the error message, or else the last line of the output.
-std::string reason_in(const ToolEnd& end) {
-  const std::size_t at = complaint_in(end.output);
+std::string failure_reason(const ToolEnd& end) {
+  const std::size_t at = complaint_begin(end.output);
   if (at == std::string::npos) return shown_text(end.last_line());
   const std::size_t begin = at + kOurs.size();
   std::size_t line_end = end.output.find('\n', begin);
@@ -52,11 +52,11 @@ std::string reason_in(const ToolEnd& end) {
 
 // Prints the output before the error message, such as a traceback that the message mentions.
 void format_what_it_said(const ToolEnd& end) {
-  const std::size_t at = complaint_in(end.output);
+  const std::size_t at = complaint_begin(end.output);
   if (at != std::string::npos) std::fwrite(end.output.data(), 1, at, stderr);
 }
 
-std::vector<std::string> command_of(const FreshRun& run, const std::string& json) {
+std::vector<std::string> run_command(const FreshRun& run, const std::string& json) {
   const std::string own = std::filesystem::read_symlink("/proc/self/exe").string();
   std::vector<std::string> command = {run.binary.empty() ? own : run.binary, "run"};
   command.insert(command.end(), run.words.begin(), run.words.end());
@@ -103,7 +103,7 @@ StartedRun::StartedRun(FreshRun run, const std::string& place, Nanos patience,
       gate_(gate == Gate::waits ? new_gate(place + "/gate", run.variables) : ""),
       patience_(patience),
       stopped_(std::move(stopped)),
-      tool_({.command = command_of(run, json_),
+      tool_({.command = run_command(run, json_),
              .folder = run.folder,
              .variables = run.variables,
              .patience = patience,
@@ -118,18 +118,18 @@ bool StartedRun::waits_or_has_ended() {
 
 // Opens the gate once the run waits there. The run announces its wait just before it blocks, so
 // this retries.
-void StartedRun::let_go() {
+void StartedRun::release() {
   while (waits_or_has_ended() && !tool_.has_ended() && !(stopped_ && stopped_()) &&
          Fd(::open(gate_.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0)
     sleep_until(monotonic_now() + kMillisecond);
-  let_go_at_ = wall_now();
+  released_at_ = wall_now();
 }
 
 Nanos StartedRun::held_up() const {
   struct stat facts {};
-  if (let_go_at_ == 0 || ::stat((gate_ + std::string(kWaits)).c_str(), &facts) != 0) return 0;
+  if (released_at_ == 0 || ::stat((gate_ + std::string(kWaits)).c_str(), &facts) != 0) return 0;
   const Nanos since = facts.st_mtim.tv_sec * kSecond + facts.st_mtim.tv_nsec;
-  return std::max<Nanos>(0, let_go_at_ - since);
+  return std::max<Nanos>(0, released_at_ - since);
 }
 
 RunRecord StartedRun::record() {
@@ -138,11 +138,12 @@ RunRecord StartedRun::record() {
   if (end.out_of_time)
     throw RunError(fmt::format("{}: a run took longer than {}", name_, format_duration(patience_)),
                    "look at it with 'loaderscope run'");
-  if (refuses_words(end.status)) throw add_place<UsageError>(name_ + ": ", Error(reason_in(end)));
+  if (refuses_words(end.status))
+    throw add_place<UsageError>(name_ + ": ", Error(failure_reason(end)));
   if (!end.is_fine() && !ended_by_us) {
     format_what_it_said(end);
     throw RunError(
-        fmt::format("{}: the run {}: {}", name_, describe_exit(end.status), reason_in(end)));
+        fmt::format("{}: the run {}: {}", name_, describe_exit(end.status), failure_reason(end)));
   }
   std::error_code none;
   if (ended_by_us && !std::filesystem::exists(json_, none)) {

@@ -35,7 +35,7 @@ class StartedRun {
              Gate gate = Gate::none);
 
   bool waits_or_has_ended();
-  void let_go();
+  void release();
   // Waits for the run. After a stop, asks the run to end, and returns the part that it measured.
   // Throws RunError, and UsageError if the run rejects its flags.
   RunRecord record();
@@ -44,7 +44,7 @@ class StartedRun {
   Nanos held_up() const;
 
   std::string name_, json_, gate_;
-  Nanos let_go_at_ = 0;  // time of the release from the gate; 0: the run did not wait
+  Nanos released_at_ = 0;  // time of the release from the gate; 0: the run did not wait
   Nanos patience_;
   std::function<bool()> stopped_;
   StartedTool tool_;

@@ -38,7 +38,7 @@ void check_part(const RunConfig& config, const ProcessAddress& place) {
 }
 
 // Injections name ranks of the job.
-RunConfig part_of(const RunConfig& config, std::int64_t first, std::int64_t ranks) {
+RunConfig process_config(const RunConfig& config, std::int64_t first, std::int64_t ranks) {
   RunConfig part = config;
   part.trainer.ranks.value = ranks;
   std::erase_if(part.declared.inject.value, [&](const Injection& one) {
@@ -51,7 +51,7 @@ RunConfig part_of(const RunConfig& config, std::int64_t first, std::int64_t rank
 
 // With a barrier all end a step together; without, each may wait for a batch as long as --timeout
 // lets it.
-Rendezvous::Timeouts patience_of(const RunConfig& config, Nanos wait) {
+Rendezvous::Timeouts rendezvous_timeouts(const RunConfig& config, Nanos wait) {
   Rendezvous::Timeouts patience;
   patience.join = wait;
   if (!config.trainer.sync_ranks) patience.progress += config.measure.timeout;
@@ -62,7 +62,7 @@ constexpr Nanos kYear = 365 * 24 * 3600 * kSecond;
 
 // Limit of silence. A program may end hours before the program of another host, and may pause for
 // any time.
-constexpr Nanos kInSilence = 120 * kSecond;
+constexpr Nanos kMaxSilence = 120 * kSecond;
 
 void say(const std::string& words) {
   std::fprintf(stderr, "loaderscope: %s\n", words.c_str());
@@ -77,9 +77,9 @@ JobOfProcesses::JobOfProcesses(const RunConfig& config, const MachineFacts& mach
     : config_(config), stop_signal_(stop_signal) {
   check_part(config, place);
   const std::int64_t ranks = config.trainer.ranks / place.processes;
-  meeting_ = std::make_unique<Rendezvous>(std::move(place), introduction_of(config, machine, ranks),
-                                          patience_of(config, wait), &stop_signal);
-  part_ = part_of(config, meeting_->first_rank(), ranks);
+  meeting_ = std::make_unique<Rendezvous>(std::move(place), make_hello(config, machine, ranks),
+                                          rendezvous_timeouts(config, wait), &stop_signal);
+  part_ = process_config(config, meeting_->first_rank(), ranks);
 }
 
 void JobOfProcesses::prepare(RunContext& context) {
@@ -162,8 +162,8 @@ JobOfPrograms::JobOfPrograms(const RunConfig& config, const MachineFacts& machin
     throw UsageError("--rendezvous: a program of several hosts is run once",
                      "leave out --prove and --try");
   try {
-    meeting_ = std::make_unique<Rendezvous>(std::move(place), introduction_of(config, machine, 1),
-                                            Rendezvous::Timeouts{wait, kInSilence, kYear}, &stop);
+    meeting_ = std::make_unique<Rendezvous>(std::move(place), make_hello(config, machine, 1),
+                                            Rendezvous::Timeouts{wait, kMaxSilence, kYear}, &stop);
   } catch (const RunError& error) {
     if (stop != 0) throw;
     failure_ = error.what();

@@ -30,7 +30,7 @@ class JobOfProcesses : private StepBarrier {
 
  private:
   void ready(std::int64_t step, Nanos at) override { meeting_->ready(step, at); }
-  std::optional<Nanos> begin_of(std::int64_t step) override { return meeting_->begin_of(step); }
+  std::optional<Nanos> find_begin(std::int64_t step) override { return meeting_->find_begin(step); }
   void on_begin(std::function<void()> call) override { meeting_->on_begin(std::move(call)); }
 
   std::string with_awaited(const std::string& failure);

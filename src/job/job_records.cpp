@@ -45,7 +45,7 @@ std::string own_name() {
   return name;
 }
 
-std::vector<ProcessPlaces> by_host(const ProcessesOfJob& processes, std::size_t count) {
+std::vector<ProcessPlaces> group_by_host(const ProcessesOfJob& processes, std::size_t count) {
   std::vector<ProcessPlaces> hosts;
   for (std::size_t place = 0; place < count; ++place) {
     const auto found = std::find_if(hosts.begin(), hosts.end(), [&](const ProcessPlaces& host) {
@@ -67,7 +67,7 @@ std::optional<double> cores_of_host(const ProcessesOfJob& processes, const Proce
   std::map<std::string, double> quotas;
   bool is_limited = true;
   for (const std::size_t process : host) {
-    const UsableCpus usable = processes.cpus_of(process);
+    const UsableCpus usable = processes.process_cpus(process);
     const CpuSet cpus = parse_cpu_list(usable.list);
     if (cpus.empty()) return std::nullopt;
     all.insert(cpus.begin(), cpus.end());
@@ -81,7 +81,7 @@ std::optional<double> cores_of_host(const ProcessesOfJob& processes, const Proce
   return is_limited ? std::min(cores, sum) : cores;
 }
 
-HostRecord one_host_of(std::vector<HostRecord> processes) {
+HostRecord join_host(std::vector<HostRecord> processes) {
   HostRecord whole = processes.front();
   if (processes.size() > 1) whole.metrics = metrics_of_processes(processes);
   whole.ranks = 0;
@@ -162,7 +162,7 @@ std::string settings_of_job(const RunConfig& config) {
 
 // Returns the id of the boot, which differs between machines with the same name.
 std::string boot_of_kernel() {
-  std::string boot = text_of("/proc/sys/kernel/random/boot_id");
+  std::string boot = read_text("/proc/sys/kernel/random/boot_id");
   std::erase(boot, '\n');
   return boot;
 }
@@ -226,13 +226,13 @@ void say_missing(const std::vector<std::int64_t>& missing, const std::vector<std
 }  // namespace
 
 void join_hosts(const ProcessesOfJob& processes, RunRecord& job) {
-  const std::vector<ProcessPlaces> hosts = by_host(processes, job.hosts.size());
+  const std::vector<ProcessPlaces> hosts = group_by_host(processes, job.hosts.size());
   put_ranks_in_order(processes, hosts, job);
   std::vector<HostRecord> joined;
   for (const ProcessPlaces& host : hosts) {
-    std::vector<HostRecord> of_host;
-    for (const std::size_t process : host) of_host.push_back(std::move(job.hosts[process]));
-    joined.push_back(one_host_of(std::move(of_host)));
+    std::vector<HostRecord> host_processes;
+    for (const std::size_t process : host) host_processes.push_back(std::move(job.hosts[process]));
+    joined.push_back(join_host(std::move(host_processes)));
     if (host.size() < 2) continue;
     const std::optional<double> cores = cores_of_host(processes, host);
     if (!cores) continue;
@@ -250,8 +250,7 @@ void join_hosts(const ProcessesOfJob& processes, RunRecord& job) {
   if (job.hosts.size() == 1) job.hosts.clear();
 }
 
-HelloMessage introduction_of(const RunConfig& config, const MachineFacts& machine,
-                             std::int64_t ranks) {
+HelloMessage make_hello(const RunConfig& config, const MachineFacts& machine, std::int64_t ranks) {
   return {version_number(),        machine.host.value_or("a host without a name"),
           settings_of_job(config), ranks,
           boot_of_kernel(),        cpus_of_workers(config)};
@@ -276,7 +275,7 @@ void bring_onto_first_clock(Rendezvous& meeting, RunRecord& own, const std::stri
 
 void hand_over(Rendezvous& meeting, const RunRecord& own) {
   std::ostringstream out;
-  write_json(out, result_of(own, analyse(own)));
+  write_json(out, make_result(own, analyse(own)));
   meeting.hand_over(out.str());
 }
 
@@ -313,7 +312,7 @@ JobAnswer gather_records(Rendezvous& meeting, JobAnswer own,
                 return meeting.are_on_one_host(numbers[one], numbers[other]);
               },
               [&](std::size_t process) { return meeting.name_of(numbers[process]); },
-              [&](std::size_t process) { return meeting.cpus_of(numbers[process]); }},
+              [&](std::size_t process) { return meeting.find_cpus(numbers[process]); }},
              job.record);
   if (!missing.empty())
     job.record.metrics.push_back(make_metric(metric::rendezvous_missing_processes,

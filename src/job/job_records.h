@@ -16,7 +16,7 @@ namespace loaderscope {
 struct ProcessesOfJob {
   std::function<bool(std::size_t one, std::size_t other)> are_on_one_host;
   std::function<std::string(std::size_t process)> name_of;
-  std::function<UsableCpus(std::size_t process)> cpus_of;
+  std::function<UsableCpus(std::size_t process)> process_cpus;
 };
 void join_hosts(const ProcessesOfJob& processes, RunRecord& job);
 
@@ -26,8 +26,7 @@ struct JobAnswer {
 };
 
 // Returns the settings that must be equal in all processes of a job.
-HelloMessage introduction_of(const RunConfig& config, const MachineFacts& machine,
-                             std::int64_t ranks);
+HelloMessage make_hello(const RunConfig& config, const MachineFacts& machine, std::int64_t ranks);
 
 // Converts the record to a host of the job, on the first host's clock. `failure` is the reason for
 // an early end; "" without one.

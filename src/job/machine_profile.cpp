@@ -109,7 +109,7 @@ bool lie_there(const DataConfig& data, const Profile& profile) {
     fs::path path = parse_data(text, data.source.value).path;
     std::error_code error;
     while (path.has_relative_path() && !fs::exists(path, error)) path = path.parent_path();
-    return !probed.empty() && probe::device_of("/", path.string()).source == probed;
+    return !probed.empty() && probe::find_storage_device("/", path.string()).source == probed;
   });
 }
 
@@ -129,7 +129,7 @@ std::string save_machine(const Profile& profile) {
   kept.against.reset();
   try {
     write_private(path,
-                  [&](std::ostream& out) { write_json(out, result_of(kept, version_number())); });
+                  [&](std::ostream& out) { write_json(out, make_result(kept, version_number())); });
   } catch (const RunError& error) {
     throw add_place<RunError>("--save: ", error);
   }

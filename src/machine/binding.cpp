@@ -50,15 +50,15 @@ std::vector<Core> near_each_other(std::vector<Core> cores) {
 
 // Alternates between nodes, and in each node between groups that share a cache.
 std::vector<Core> far_from_each_other(const std::vector<Core>& cores) {
-  std::map<std::pair<int, int>, std::size_t> in_cache;  // cores that came before
+  std::map<std::pair<int, int>, std::size_t> cache_turns;  // cores that came before
   std::vector<std::pair<std::size_t, Core>> turns;
   for (const Core& core : near_each_other(cores))
-    turns.emplace_back(in_cache[{core.node, core.cache}]++, core);
-  const auto by_turn = [](const auto& a, const auto& b) { return a.first < b.first; };
-  std::stable_sort(turns.begin(), turns.end(), by_turn);
-  std::map<int, std::size_t> in_node;
-  for (auto& [turn, core] : turns) turn = in_node[core.node]++;
-  std::stable_sort(turns.begin(), turns.end(), by_turn);
+    turns.emplace_back(cache_turns[{core.node, core.cache}]++, core);
+  const auto has_lower_turn = [](const auto& a, const auto& b) { return a.first < b.first; };
+  std::stable_sort(turns.begin(), turns.end(), has_lower_turn);
+  std::map<int, std::size_t> node_turns;
+  for (auto& [turn, core] : turns) turn = node_turns[core.node]++;
+  std::stable_sort(turns.begin(), turns.end(), has_lower_turn);
   std::vector<Core> ordered;
   for (auto& [turn, core] : turns) ordered.push_back(std::move(core));
   return ordered;
@@ -75,7 +75,7 @@ CpuSet check_list(const Topology& topology, const CpuSet& list) {
 }
 
 // The GPUs that CUDA counts, or those of them that are visible.
-std::vector<const Device*> gpus_of(const Topology& topology, std::string_view visible) {
+std::vector<const Device*> list_gpus(const Topology& topology, std::string_view visible) {
   std::vector<const Device*> all, chosen;
   for (const Device& device : topology.devices) {
     if (device.kind == Topology::DeviceKind::gpu) all.push_back(&device);
@@ -117,7 +117,7 @@ void add(CpuSet& all, const CpuSet& more) {
 }
 
 // A CPU for each worker of all ranks, over again where there are not enough.
-std::vector<RankBinding> in_turn(const CpuSet& cpus, const BindingRequest& request) {
+std::vector<RankBinding> bind_in_turn(const CpuSet& cpus, const BindingRequest& request) {
   std::vector<RankBinding> ranks(static_cast<std::size_t>(request.ranks));
   std::size_t next = 0;
   for (RankBinding& rank : ranks) {
@@ -131,7 +131,7 @@ std::vector<RankBinding> in_turn(const CpuSet& cpus, const BindingRequest& reque
 }
 
 std::vector<RankBinding> near_gpus(const Topology& topology, const BindingRequest& request) {
-  const std::vector<const Device*> gpus = gpus_of(topology, request.visible_gpus);
+  const std::vector<const Device*> gpus = list_gpus(topology, request.visible_gpus);
   std::vector<RankBinding> ranks(static_cast<std::size_t>(request.ranks));
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     ranks[rank].all = cpus_near(gpus, rank);
@@ -147,13 +147,13 @@ std::vector<RankBinding> plan_binding(const Topology& topology, const BindingReq
     case Bind::Way::none:
       return {};
     case Bind::Way::list:
-      return in_turn(check_list(topology, request.bind.cpus), request);
+      return bind_in_turn(check_list(topology, request.bind.cpus), request);
     case Bind::Way::compact:
       require_topology(topology, "compact");
-      return in_turn(one_of_each_first(near_each_other(topology.cores)), request);
+      return bind_in_turn(one_of_each_first(near_each_other(topology.cores)), request);
     case Bind::Way::spread:
       require_topology(topology, "spread");
-      return in_turn(one_of_each_first(far_from_each_other(topology.cores)), request);
+      return bind_in_turn(one_of_each_first(far_from_each_other(topology.cores)), request);
     case Bind::Way::near_gpu:
       require_topology(topology, "near-gpu");
       return near_gpus(topology, request);
@@ -178,14 +178,14 @@ ProgramBinding plan_program_binding(const Topology& topology, const Bind& bind,
   BindingRequest request{bind, 1, 1, visible_gpus};
   if (bind.way == Bind::Way::near_gpu) {
     require_topology(topology, "near-gpu");
-    request.ranks = std::max<std::int64_t>(1, std::ssize(gpus_of(topology, visible_gpus)));
+    request.ranks = std::max<std::int64_t>(1, std::ssize(list_gpus(topology, visible_gpus)));
     for (RankBinding& rank : plan_binding(topology, request))
-      binding.by_rank.push_back(std::move(rank.all));
+      binding.rank_cpus.push_back(std::move(rank.all));
     return binding;
   }
   request.workers = bind.way == Bind::Way::list ? std::ssize(bind.cpus) : std::ssize(topology.cpus);
   for (const RankBinding& rank : plan_binding(topology, request)) {
-    for (const CpuSet& worker : rank.workers) binding.in_turn.push_back(worker.front());
+    for (const CpuSet& worker : rank.workers) binding.cpu_per_worker.push_back(worker.front());
   }
   return binding;
 }
@@ -193,16 +193,16 @@ ProgramBinding plan_program_binding(const Topology& topology, const Bind& bind,
 std::vector<std::string> describe_binding(const ProgramBinding& binding, const Bind& bind) {
   constexpr std::size_t kNamed = 16;
   std::vector<std::string> lines;
-  if (!binding.in_turn.empty()) {
+  if (!binding.cpu_per_worker.empty()) {
     std::string order;
-    for (std::size_t i = 0; i < std::min(kNamed, binding.in_turn.size()); ++i)
-      order += fmt::format("{}{}", i == 0 ? "" : ", ", binding.in_turn[i]);
+    for (std::size_t i = 0; i < std::min(kNamed, binding.cpu_per_worker.size()); ++i)
+      order += fmt::format("{}{}", i == 0 ? "" : ", ", binding.cpu_per_worker[i]);
     lines.push_back(fmt::format("workers run on a CPU each, in this order: {}{}", order,
-                                binding.in_turn.size() > kNamed ? ", ..." : ""));
+                                binding.cpu_per_worker.size() > kNamed ? ", ..." : ""));
   }
-  if (!binding.by_rank.empty()) {
+  if (!binding.rank_cpus.empty()) {
     std::vector<RankBinding> ranks;
-    for (const CpuSet& cpus : binding.by_rank) ranks.push_back({{}, cpus});
+    for (const CpuSet& cpus : binding.rank_cpus) ranks.push_back({{}, cpus});
     lines.push_back(describe_binding(ranks));
   }
   const char* const alike = bind.way == Bind::Way::near_gpu  ? "node"
@@ -210,7 +210,7 @@ std::vector<std::string> describe_binding(const ProgramBinding& binding, const B
                                                              : nullptr;
   if (alike != nullptr)
     lines.push_back(fmt::format(
-        "trainers are left where they are: torchrun --numa-binding={} ... binds them likewise "
+        "trainers are left where they are: torchrun --numa-binding={} ... binds them the same way "
         "(PyTorch 2.9 or later)",
         alike));
   return lines;

@@ -35,10 +35,10 @@ std::string describe_binding(const std::vector<RankBinding>& binding);
 
 // The binding of a third-party program, whose ranks and workers are known when they start.
 struct ProgramBinding {
-  std::vector<int> in_turn;     // a CPU for each worker, rank after rank, and over again
-  std::vector<CpuSet> by_rank;  // instead: those of all workers of a rank, and over again
+  std::vector<int> cpu_per_worker;  // a CPU for each worker, rank after rank, and over again
+  std::vector<CpuSet> rank_cpus;    // instead: those of all workers of a rank, and over again
 
-  bool empty() const { return in_turn.empty() && by_rank.empty(); }
+  bool empty() const { return cpu_per_worker.empty() && rank_cpus.empty(); }
 };
 
 // Same rules as plan_binding().

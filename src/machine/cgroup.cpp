@@ -29,13 +29,13 @@ std::optional<std::int64_t> whole(std::string_view text) {
 }
 
 std::string first_line(const fs::path& file) {
-  std::ifstream in(file);
+  std::ifstream input(file);
   std::string line;
-  std::getline(in, line);
+  std::getline(input, line);
   return line;
 }
 
-std::optional<std::int64_t> number_in(const fs::path& file) { return whole(first_line(file)); }
+std::optional<std::int64_t> read_number(const fs::path& file) { return whole(first_line(file)); }
 
 template <class T>
 void keep_smaller(std::optional<T>& best, std::optional<T> value) {
@@ -45,8 +45,8 @@ void keep_smaller(std::optional<T>& best, std::optional<T> value) {
 // "/a/b" of the line of /proc/PROCESS/cgroup whose controllers include `controller` ("" for v2).
 std::optional<std::string> cgroup_path(const fs::path& root, std::string_view controller,
                                        std::string_view process) {
-  std::ifstream in(root / "proc" / process / "cgroup");
-  for (std::string line; std::getline(in, line);) {  // "4:cpu,cpuacct:/a/b" or "0::/a/b"
+  std::ifstream input(root / "proc" / process / "cgroup");
+  for (std::string line; std::getline(input, line);) {  // "4:cpu,cpuacct:/a/b" or "0::/a/b"
     const auto first = line.find(':');
     const auto second = line.find(':', first + 1);
     if (first == line.npos || second == line.npos) continue;
@@ -60,7 +60,7 @@ std::optional<std::string> cgroup_path(const fs::path& root, std::string_view co
 }
 
 // Paths differ from container to container; what the kernel numbers does not.
-std::string id_of(const fs::path& folder) {
+std::string cgroup_id(const fs::path& folder) {
   struct stat facts {};
   if (::stat(folder.c_str(), &facts) != 0) return "";
   return std::to_string(facts.st_dev) + ":" + std::to_string(facts.st_ino);
@@ -94,25 +94,25 @@ std::optional<double> quota_v2(const fs::path& folder) {
 }
 
 std::optional<double> quota_v1(const fs::path& folder) {
-  const auto q = number_in(folder / "cpu.cfs_quota_us");
-  const auto p = number_in(folder / "cpu.cfs_period_us");
+  const auto q = read_number(folder / "cpu.cfs_quota_us");
+  const auto p = read_number(folder / "cpu.cfs_period_us");
   if (!q || !p || *q <= 0 || *p <= 0) return std::nullopt;
   return static_cast<double>(*q) / static_cast<double>(*p);
 }
 
-std::optional<Bytes> limit_in(const fs::path& file) {
-  const auto limit = number_in(file);
+std::optional<Bytes> read_limit(const fs::path& file) {
+  const auto limit = read_number(file);
   return limit && *limit > 0 ? limit : std::nullopt;
 }
 
 // Returns the bytes that a limit leaves. Pages of unused files count as free, because the kernel
 // drops them on demand.
-std::optional<Bytes> left_in(const fs::path& folder, const char* limit_file, const char* used_file,
-                             std::string_view reclaimable) {
-  const auto limit = limit_in(folder / limit_file);
-  const auto used = number_in(folder / used_file);
+std::optional<Bytes> memory_left(const fs::path& folder, const char* limit_file,
+                                 const char* used_file, std::string_view reclaimable) {
+  const auto limit = read_limit(folder / limit_file);
+  const auto used = read_number(folder / used_file);
   if (!limit || !used) return std::nullopt;
-  const auto unused_files = value_in((folder / "memory.stat").string(), reclaimable).value_or(0);
+  const auto unused_files = read_value((folder / "memory.stat").string(), reclaimable).value_or(0);
   return std::clamp<Bytes>(*limit - *used + std::clamp<Bytes>(unused_files, 0, kNoLimit), 0,
                            *limit);
 }
@@ -123,7 +123,7 @@ std::optional<CpuQuota> cgroup_quota(const fs::path& root, std::string_view proc
   std::optional<CpuQuota> best;
   // Prefers the outermost of equal quotas, because everything in that group shares it.
   const auto look = [&](const fs::path& folder, std::optional<double> cores) {
-    if (cores && (!best || *cores <= best->cores)) best = {*cores, id_of(folder)};
+    if (cores && (!best || *cores <= best->cores)) best = {*cores, cgroup_id(folder)};
   };
   for_each_group(
       root, "", kMount, [&](const fs::path& folder) { look(folder, quota_v2(folder)); }, process);
@@ -143,10 +143,10 @@ std::optional<double> cgroup_cores(const fs::path& root, std::string_view proces
 std::optional<Bytes> cgroup_memory(const fs::path& root) {
   std::optional<Bytes> best;
   for_each_group(root, "", kMount, [&](const fs::path& folder) {
-    keep_smaller(best, limit_in(folder / "memory.max"));
+    keep_smaller(best, read_limit(folder / "memory.max"));
   });
   for_each_group(root, "memory", kMemoryMount, [&](const fs::path& folder) {
-    keep_smaller(best, limit_in(folder / "memory.limit_in_bytes"));
+    keep_smaller(best, read_limit(folder / "memory.limit_in_bytes"));
   });
   return best;
 }
@@ -154,11 +154,11 @@ std::optional<Bytes> cgroup_memory(const fs::path& root) {
 std::optional<Bytes> cgroup_memory_left(const fs::path& root) {
   std::optional<Bytes> best;
   for_each_group(root, "", kMount, [&](const fs::path& folder) {
-    keep_smaller(best, left_in(folder, "memory.max", "memory.current", "inactive_file"));
+    keep_smaller(best, memory_left(folder, "memory.max", "memory.current", "inactive_file"));
   });
   for_each_group(root, "memory", kMemoryMount, [&](const fs::path& folder) {
-    keep_smaller(best, left_in(folder, "memory.limit_in_bytes", "memory.usage_in_bytes",
-                               "total_inactive_file"));
+    keep_smaller(best, memory_left(folder, "memory.limit_in_bytes", "memory.usage_in_bytes",
+                                   "total_inactive_file"));
   });
   return best;
 }
@@ -166,7 +166,7 @@ std::optional<Bytes> cgroup_memory_left(const fs::path& root) {
 std::optional<std::int64_t> cgroup_threads_left(const fs::path& root) {
   std::optional<std::int64_t> best;
   const auto look = [&](const fs::path& folder) {
-    const auto most = number_in(folder / "pids.max"), now = number_in(folder / "pids.current");
+    const auto most = read_number(folder / "pids.max"), now = read_number(folder / "pids.current");
     if (most) keep_smaller(best, std::optional(std::max<std::int64_t>(*most - now.value_or(0), 0)));
   };
   for_each_group(root, "", kMount, look);
@@ -178,9 +178,9 @@ std::optional<double> cgroup_throttled(const fs::path& root, std::string_view pr
   std::optional<double> all;
   const auto look = [&](const fs::path& folder) {
     const std::string file = (folder / "cpu.stat").string();
-    if (const auto us = value_in(file, "throttled_usec"))
+    if (const auto us = read_value(file, "throttled_usec"))
       all = all.value_or(0) + static_cast<double>(*us) / 1e6;
-    if (const auto ns = value_in(file, "throttled_time"))  // v1
+    if (const auto ns = read_value(file, "throttled_time"))  // v1
       all = all.value_or(0) + static_cast<double>(*ns) / 1e9;
   };
   for_each_group(root, "", kMount, look, process);
@@ -204,8 +204,8 @@ std::int64_t limit_of_user() {
 }
 
 std::int64_t kernel_limit(const std::filesystem::path& file) {
-  const std::string text = text_of(file.string());
-  const std::int64_t number = NumbersIn(text).next().value_or(0);
+  const std::string text = read_text(file.string());
+  const std::int64_t number = NumberReader(text).next().value_or(0);
   return number > 0 ? number : kUnlimited;
 }
 

@@ -110,7 +110,7 @@ Commands& commands() {
 }
 
 std::set<pid_t> own_children() {
-  const std::vector<pid_t> children = children_of(::getpid());
+  const std::vector<pid_t> children = list_children(::getpid());
   return {children.begin(), children.end()};
 }
 
@@ -118,7 +118,7 @@ std::set<pid_t> own_children() {
 
 ChildProcess::ChildProcess(const std::vector<std::string>& command, const Variables& variables,
                            int output, const std::string& folder, ProcessGroup group)
-    : of_others_(own_children()),
+    : earlier_children_(own_children()),
       has_own_group_(group == ProcessGroup::own || !has_controlling_terminal()) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // adopts processes that outlive their parent
   std::vector<std::string> words = command, all = environment_with(variables);
@@ -140,9 +140,9 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command, const Variab
   ::close(failure[1]);
   if (pid_ > 0 && has_own_group_) ::setpgid(pid_, pid_);
   int error = pid_ < 0 ? errno : 0;
-  const ssize_t told = ::read(failure[0], &error, sizeof error);
+  const ssize_t received = ::read(failure[0], &error, sizeof error);
   ::close(failure[0]);
-  if (pid_ > 0 && told <= 0) {
+  if (pid_ > 0 && received <= 0) {
     commands().add(pid_);
     return;
   }
@@ -179,7 +179,7 @@ void ChildProcess::signal(int number) {
   if (has_own_group_) {
     ::kill(-pid_, number);
   } else {
-    for (const pid_t process : in_group()) ::kill(process, number);
+    for (const pid_t process : group_members()) ::kill(process, number);
   }
 }
 
@@ -187,7 +187,7 @@ void ChildProcess::signal(int number) {
 void ChildProcess::interrupt() {
   if (pid_ <= 0) return;
   if (has_own_group_ || !was_sent_by_terminal()) signal(SIGINT);
-  for (const pid_t process : in_group()) {
+  for (const pid_t process : group_members()) {
     const auto stat = read_process_stat("/proc/" + std::to_string(process));
     if (stat && stat->state == 'T') ::kill(process, SIGCONT);
   }
@@ -198,18 +198,18 @@ std::set<pid_t> ChildProcess::offspring() {
   reap();
   std::set<pid_t> left = own_children();
   std::erase_if(left, [this](pid_t process) {
-    return of_others_.contains(process) || (process != pid_ && commands().has(process));
+    return earlier_children_.contains(process) || (process != pid_ && commands().has(process));
   });
   return left;
 }
 
 // Processes that left the group do not want its signals.
-std::set<pid_t> ChildProcess::in_group() {
+std::set<pid_t> ChildProcess::group_members() {
   const pid_t group = has_own_group_ ? pid_ : ::getpgrp();
   std::set<pid_t> members;
   for (const pid_t first : offspring()) {
     members.insert(first);
-    for (const pid_t process : descendants_of(first)) members.insert(process);
+    for (const pid_t process : list_descendants(first)) members.insert(process);
   }
   std::erase_if(members, [&](pid_t process) { return ::getpgid(process) != group; });
   return members;

@@ -53,9 +53,9 @@ class ChildProcess {
  private:
   void reap();
   std::set<pid_t> offspring();
-  std::set<pid_t> in_group();
+  std::set<pid_t> group_members();
 
-  const std::set<pid_t> of_others_;  // children that this process had before
+  const std::set<pid_t> earlier_children_;  // children that this process had before
   const bool has_own_group_;
   pid_t pid_ = -1;
   std::optional<int> status_;

@@ -72,10 +72,10 @@ constexpr CounterRow kCounters[] = {{2, &GpuCounters::multiprocessors},
                                     {5, &GpuCounters::tensor_cores},
                                     {10, &GpuCounters::memory}};
 
-std::optional<GpuCounters> counters_of(const nvml::Counters& told) {
+std::optional<GpuCounters> make_counters(const nvml::Counters& reported) {
   GpuCounters shares;
   for (std::size_t i = 0; i < std::size(kCounters); ++i) {
-    const nvml::Counter& counter = told.counters[i];
+    const nvml::Counter& counter = reported.counters[i];
     if (counter.result != 0 || !(counter.value >= 0)) return std::nullopt;
     shares.*kCounters[i].share = std::min(counter.value / 100, 1.0);
   }
@@ -119,18 +119,18 @@ std::optional<GpuCounters> GpuCounterReader::look(NvmlDevice* gpu) {
     samples.has_before = false;
     return std::nullopt;
   }
-  nvml::Counters told{};
-  told.version = nvml::kVersion;
-  told.count = static_cast<unsigned>(std::size(kCounters));
-  told.before = samples.before;
-  told.now = samples.now;
-  for (std::size_t i = 0; i < std::size(kCounters); ++i) told.counters[i].id = kCounters[i].id;
+  nvml::Counters reported{};
+  reported.version = nvml::kVersion;
+  reported.count = static_cast<unsigned>(std::size(kCounters));
+  reported.before = samples.before;
+  reported.now = samples.now;
+  for (std::size_t i = 0; i < std::size(kCounters); ++i) reported.counters[i].id = kCounters[i].id;
   const bool has_before = samples.has_before;
-  if (has_before) samples.error = functions_->compare(&told);
+  if (has_before) samples.error = functions_->compare(&reported);
   std::swap(samples.before, samples.now);
   samples.has_before = true;
   if (!has_before || samples.error != 0) return std::nullopt;
-  const std::optional<GpuCounters> counters = counters_of(told);
+  const std::optional<GpuCounters> counters = make_counters(reported);
   if (!counters) samples.error = nvml::kNotSupported;
   return counters;
 }

@@ -20,7 +20,7 @@ constexpr int kMultiprocessors = 1;      // value of nvmlClockType_t
 constexpr int kSent = 0, kReceived = 1;  // values of nvmlPcieUtilCounter_t
 
 // Bits of nvmlClocksEventReasons.
-constexpr unsigned long long kBySetting = 0x2, kPowerCap = 0x4, kHardware = 0x8, kHeat = 0x20,
+constexpr unsigned long long kSetting = 0x2, kPowerCap = 0x4, kHardware = 0x8, kHeat = 0x20,
                              kHardwareHeat = 0x40, kPowerBrake = 0x80;
 
 struct Utilization {
@@ -100,31 +100,31 @@ struct GpuLoads::Functions {
   static int number_by(Ask ask, nvml::Gpu gpu) {
     constexpr unsigned kMax = 1024;
     unsigned number = 0;
-    const bool is_told = ask != nullptr && ask(gpu, &number) == nvml::kSuccess && number <= kMax;
-    return is_told ? static_cast<int>(number) : 0;
+    const bool is_known = ask != nullptr && ask(gpu, &number) == nvml::kSuccess && number <= kMax;
+    return is_known ? static_cast<int>(number) : 0;
   }
 
   // "00000000:3B:00.0" as the kernel's folders have it.
-  std::string address_of(nvml::Gpu gpu) const {
-    nvml::Pci told{};
-    if (pci == nullptr || pci(gpu, &told) != nvml::kSuccess) return "";
-    return fmt::format("{:04x}:{:02x}:{:02x}.0", told.domain, told.bus, told.device);
+  std::string pci_address(nvml::Gpu gpu) const {
+    nvml::Pci pci_facts{};
+    if (pci == nullptr || pci(gpu, &pci_facts) != nvml::kSuccess) return "";
+    return fmt::format("{:04x}:{:02x}:{:02x}.0", pci_facts.domain, pci_facts.bus, pci_facts.device);
   }
 
   template <class Ask, class Kind>
   static double asked(Ask ask, nvml::Gpu gpu, Kind kind, double unit) {
     unsigned value = 0;
-    const bool is_told = ask != nullptr && ask(gpu, kind, &value) == nvml::kSuccess;
-    return is_told ? value * unit : 0;
+    const bool is_known = ask != nullptr && ask(gpu, kind, &value) == nvml::kSuccess;
+    return is_known ? value * unit : 0;
   }
   static std::optional<double> share_of_time(int (*ask)(nvml::Gpu, unsigned*, unsigned*),
                                              nvml::Gpu gpu) {
     unsigned percent = 0, period = 0;
-    const bool is_told = ask != nullptr && ask(gpu, &percent, &period) == nvml::kSuccess;
-    return is_told ? std::optional(percent / 100.0) : std::nullopt;
+    const bool is_known = ask != nullptr && ask(gpu, &percent, &period) == nvml::kSuccess;
+    return is_known ? std::optional(percent / 100.0) : std::nullopt;
   }
 
-  GpuDetails details_of(nvml::Gpu gpu) {
+  GpuDetails read_details(nvml::Gpu gpu) {
     constexpr double kKilo = 1e3;
     GpuDetails details;
     nvml::Utilization busy{};
@@ -160,10 +160,10 @@ struct GpuLoads::Functions {
 ClockThrottling held_clocks(unsigned long long reasons) {
   const auto has = [&](unsigned long long bits) { return (reasons & bits) != 0; };
   ClockThrottling held;
-  held.by_power = has(nvml::kPowerCap | nvml::kPowerBrake);
-  held.by_heat = has(nvml::kHeat | nvml::kHardwareHeat);
-  held.by_hardware = has(nvml::kHardware) && !held.by_power && !held.by_heat;
-  held.by_setting = has(nvml::kBySetting);
+  held.power_limited = has(nvml::kPowerCap | nvml::kPowerBrake);
+  held.heat_limited = has(nvml::kHeat | nvml::kHardwareHeat);
+  held.hardware_limited = has(nvml::kHardware) && !held.power_limited && !held.heat_limited;
+  held.setting_limited = has(nvml::kSetting);
   return held;
 }
 
@@ -216,7 +216,7 @@ std::vector<GpuLoad> GpuLoads::read() const {
                      {Functions::number_by(functions_->most_generation, gpu),
                       Functions::number_by(functions_->most_width, gpu)},
                      i,
-                     functions_->address_of(gpu)});
+                     functions_->pci_address(gpu)});
   }
   return loads;
 }
@@ -224,7 +224,7 @@ std::vector<GpuLoad> GpuLoads::read() const {
 GpuDetails GpuLoads::details(unsigned number) {
   nvml::Gpu gpu = nullptr;
   if (functions_ == nullptr || functions_->handle(number, &gpu) != nvml::kSuccess) return {};
-  return functions_->details_of(gpu);
+  return functions_->read_details(gpu);
 }
 
 }  // namespace loaderscope

@@ -17,11 +17,11 @@ struct PcieLink {
 
 // Reasons why clocks are lower than their maximum.
 struct ClockThrottling {
-  bool by_power = false, by_heat = false;
-  bool by_hardware = false;  // slowed by hardware, for power or heat
-  bool by_setting = false;   // somebody has set them so
+  bool power_limited = false, heat_limited = false;
+  bool hardware_limited = false;  // slowed by hardware, for power or heat
+  bool setting_limited = false;   // somebody has set them so
 
-  bool is_held() const { return by_power || by_heat || by_hardware; }
+  bool is_held() const { return power_limited || heat_limited || hardware_limited; }
 };
 ClockThrottling held_clocks(unsigned long long reasons);  // NVML's bits
 

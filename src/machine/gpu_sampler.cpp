@@ -31,8 +31,8 @@ bool is_of_family(pid_t process, pid_t own) {
 }
 
 // Averages only samples that have the value.
-double mean_of(const std::vector<GpuSample>& samples,
-               std::optional<double> (*value)(const GpuSample&)) {
+double sample_mean(const std::vector<GpuSample>& samples,
+                   std::optional<double> (*value)(const GpuSample&)) {
   double sum = 0, count = 0;
   for (const GpuSample& sample : samples) {
     const std::optional<double> has = value(sample);
@@ -82,20 +82,20 @@ constexpr ShareRow kMeans[] = {
      }},
     {metric::gpu_throttled_by_power_share, "of the samples, they were by its limit of power",
      [](const GpuSample& s) -> std::optional<double> {
-       return s.details.held.by_power ? 1.0 : 0.0;
+       return s.details.held.power_limited ? 1.0 : 0.0;
      }},
     {metric::gpu_throttled_by_heat_share, "of the samples, they were by heat",
      [](const GpuSample& s) -> std::optional<double> {
-       return s.details.held.by_heat ? 1.0 : 0.0;
+       return s.details.held.heat_limited ? 1.0 : 0.0;
      }},
     {metric::gpu_throttled_by_hardware_share,
      "of the samples, they were, and the hardware gives no reason",
      [](const GpuSample& s) -> std::optional<double> {
-       return s.details.held.by_hardware ? 1.0 : 0.0;
+       return s.details.held.hardware_limited ? 1.0 : 0.0;
      }},
     {metric::gpu_throttled_by_setting_share, "of the samples, somebody had set them lower",
      [](const GpuSample& s) -> std::optional<double> {
-       return s.details.held.by_setting ? 1.0 : 0.0;
+       return s.details.held.setting_limited ? 1.0 : 0.0;
      }},
 };
 
@@ -186,11 +186,11 @@ std::vector<Metric> gpu_load_metrics(const std::vector<GpuSample>& samples) {
       make_metric(metric::gpu_sampled, "GPUs that they are of", static_cast<double>(gpus.size())));
   metrics.push_back(make_metric(
       metric::gpu_kernel_share, "of the time, a kernel of any program ran on the GPU",
-      mean_of(samples, [](const GpuSample& s) -> std::optional<double> { return s.busy; })));
+      sample_mean(samples, [](const GpuSample& s) -> std::optional<double> { return s.busy; })));
   metrics.push_back(make_metric(metric::gpu_memory_bytes,
                                 "of the fullest GPU's memory in use by all programs", most_memory));
   for (const ShareRow& row : kMeans) {
-    const double mean = mean_of(samples, row.value);
+    const double mean = sample_mean(samples, row.value);
     if (mean > 0) metrics.push_back(make_metric(row.name, row.help, mean));
   }
   add_counting(samples, metrics);

@@ -54,7 +54,7 @@ Hwloc make_hwloc() {
   return topology;
 }
 
-CpuSet cpus_in(hwloc_const_bitmap_t bitmap) {
+CpuSet bitmap_cpus(hwloc_const_bitmap_t bitmap) {
   CpuSet cpus;
   if (bitmap == nullptr || hwloc_bitmap_weight(bitmap) < 0) return cpus;  // -1: endless
   for (int cpu = hwloc_bitmap_first(bitmap); cpu >= 0; cpu = hwloc_bitmap_next(bitmap, cpu))
@@ -74,7 +74,7 @@ int number_of_ancestor(hwloc_topology_t topology, hwloc_obj_t object, hwloc_obj_
 }
 
 // The one furthest from the core; of none all cores of a socket are one group.
-int last_cache_of(hwloc_topology_t topology, hwloc_obj_t core) {
+int last_cache(hwloc_topology_t topology, hwloc_obj_t core) {
   int number = number_of_ancestor(topology, core, HWLOC_OBJ_PACKAGE);
   for (hwloc_obj_t above = core->parent; above != nullptr; above = above->parent) {
     if (hwloc_obj_type_is_dcache(above->type) != 0) number = static_cast<int>(above->logical_index);
@@ -90,18 +90,18 @@ std::vector<Topology::Core> all_cores(hwloc_topology_t topology) {
   for (hwloc_obj_t object = nullptr;
        (object = hwloc_get_next_obj_by_type(topology, type, object)) != nullptr;) {
     Topology::Core core;
-    core.cpus = cpus_in(object->cpuset);
+    core.cpus = bitmap_cpus(object->cpuset);
     core.socket = number_of_ancestor(topology, object, HWLOC_OBJ_PACKAGE);
     // Later nodes at the same distance are memory of devices.
     core.node = std::max(0, hwloc_bitmap_first(object->nodeset));
-    core.cache = last_cache_of(topology, object);
+    core.cache = last_cache(topology, object);
     cores.push_back(std::move(core));
   }
   return cores;
 }
 
 // Returns nothing for devices that no loader uses, such as the screen of a server's console.
-std::optional<Kind> kind_of(hwloc_obj_t device) {
+std::optional<Kind> device_kind(hwloc_obj_t device) {
   constexpr int kNvidia = 0x10de, kAmd = 0x1002;
   const auto& pci = device->attr->pcidev;
   const int base = pci.class_id >> 8;
@@ -114,7 +114,7 @@ std::optional<Kind> kind_of(hwloc_obj_t device) {
   return std::nullopt;
 }
 
-std::string address_of(hwloc_obj_t device) {
+std::string pci_address(hwloc_obj_t device) {
   const auto& pci = device->attr->pcidev;
   char text[32];
   std::snprintf(text, sizeof text, "%04x:%02x:%02x.%01x", unsigned{pci.domain}, unsigned{pci.bus},
@@ -123,32 +123,32 @@ std::string address_of(hwloc_obj_t device) {
 }
 
 // Sets the place of a device: CPUs that are a part of the machine, or its only node.
-void place_device(Topology::Device& device, const CpuSet& beside,
+void place_device(Topology::Device& device, const CpuSet& near_cpus,
                   const std::vector<Topology::Core>& cores, const CpuSet& usable) {
   std::set<int> nodes, all_nodes;
   for (const Topology::Core& core : cores) {
     all_nodes.insert(core.node);
-    if (!common(core.cpus, beside).empty()) nodes.insert(core.node);
+    if (!common(core.cpus, near_cpus).empty()) nodes.insert(core.node);
   }
   if (nodes.size() == 1) device.node = *nodes.begin();
-  if (nodes.size() < all_nodes.size() || nodes.size() == 1) device.near = common(beside, usable);
+  if (nodes.size() < all_nodes.size() || nodes.size() == 1) device.near = common(near_cpus, usable);
 }
 
-std::vector<Topology::Device> devices_of(hwloc_topology_t topology,
-                                         const std::vector<Topology::Core>& cores,
-                                         const CpuSet& usable) {
+std::vector<Topology::Device> list_devices(hwloc_topology_t topology,
+                                           const std::vector<Topology::Core>& cores,
+                                           const CpuSet& usable) {
   std::vector<Topology::Device> devices;
   for (hwloc_obj_t object = nullptr;
        (object = hwloc_get_next_pcidev(topology, object)) != nullptr;) {
-    const std::optional<Kind> kind = kind_of(object);
+    const std::optional<Kind> kind = device_kind(object);
     if (!kind) continue;
     Topology::Device device;
     device.kind = *kind;
-    device.address = address_of(object);
+    device.address = pci_address(object);
     const hwloc_obj_t child = object->io_first_child;
     if (child != nullptr && child->name != nullptr) device.name = child->name;
-    const hwloc_obj_t beside = hwloc_get_non_io_ancestor_obj(topology, object);
-    if (beside != nullptr) place_device(device, cpus_in(beside->cpuset), cores, usable);
+    const hwloc_obj_t ancestor = hwloc_get_non_io_ancestor_obj(topology, object);
+    if (ancestor != nullptr) place_device(device, bitmap_cpus(ancestor->cpuset), cores, usable);
     devices.push_back(std::move(device));
   }
   std::sort(devices.begin(), devices.end(), [](const auto& a, const auto& b) {
@@ -157,8 +157,8 @@ std::vector<Topology::Device> devices_of(hwloc_topology_t topology,
   return devices;
 }
 
-std::vector<Topology::Node> nodes_of(hwloc_topology_t topology,
-                                     const std::vector<Topology::Core>& cores) {
+std::vector<Topology::Node> list_nodes(hwloc_topology_t topology,
+                                       const std::vector<Topology::Core>& cores) {
   std::vector<Topology::Node> nodes;
   for (hwloc_obj_t object = nullptr;
        (object = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, object)) != nullptr;) {
@@ -181,14 +181,14 @@ std::vector<Topology::Node> nodes_of(hwloc_topology_t topology,
 Topology as_topology(hwloc_topology_t loaded) {
   Topology topology;
   topology.is_this_machine = hwloc_topology_is_thissystem(loaded) != 0;
-  topology.cpus = cpus_in(hwloc_topology_get_allowed_cpuset(loaded));
+  topology.cpus = bitmap_cpus(hwloc_topology_get_allowed_cpuset(loaded));
   if (topology.is_this_machine) topology.cpus = common(topology.cpus, allowed_cpus());
   topology.sockets = std::max(1, hwloc_get_nbobjs_by_type(loaded, HWLOC_OBJ_PACKAGE));
   topology.cores = all_cores(loaded);
-  topology.devices = devices_of(loaded, topology.cores, topology.cpus);
+  topology.devices = list_devices(loaded, topology.cores, topology.cpus);
   for (Topology::Core& core : topology.cores) core.cpus = common(core.cpus, topology.cpus);
   std::erase_if(topology.cores, [](const Topology::Core& core) { return core.cpus.empty(); });
-  topology.nodes = nodes_of(loaded, topology.cores);
+  topology.nodes = list_nodes(loaded, topology.cores);
   if (topology.cores.empty()) topology.unavailable = "hwloc finds no core that may be used";
   return topology;
 }

@@ -26,8 +26,8 @@ namespace fs = std::filesystem;
 
 // Returns the value after "KEY<separator>" in a file of such lines; "" when there is none.
 std::string value_of_key(const fs::path& file, std::string_view key, char separator) {
-  std::ifstream in(file);
-  for (std::string line; std::getline(in, line);) {
+  std::ifstream input(file);
+  for (std::string line; std::getline(input, line);) {
     const auto end = line.find(separator);
     if (end == line.npos || !line.starts_with(key)) continue;
     std::string value = line.substr(end + 1);
@@ -56,7 +56,7 @@ std::optional<Bytes> address_space_left(const fs::path& root) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
   const auto most = static_cast<Bytes>(std::min<rlim_t>(limit.rlim_cur, kBeyondAll));
-  const auto used = value_in((root / "proc/self/status").string(), "VmSize").value_or(0);
+  const auto used = read_value((root / "proc/self/status").string(), "VmSize").value_or(0);
   return std::max<Bytes>(most - std::clamp<Bytes>(used, 0, kBeyondAll / kKibi) * kKibi, 0);
 }
 
@@ -107,10 +107,10 @@ void read_gpus(const fs::path& root, MachineFacts& machine) {
 }
 
 std::optional<Bytes> free_memory(const fs::path& root) {
-  const auto of_cgroup = cgroup_memory_left(root), of_process = address_space_left(root);
-  const auto left =
-      of_cgroup && of_process ? std::min(of_cgroup, of_process) : std::max(of_cgroup, of_process);
-  const auto available = value_in((root / "proc/meminfo").string(), "MemAvailable");
+  const auto cgroup_left = cgroup_memory_left(root), process_left = address_space_left(root);
+  const auto left = cgroup_left && process_left ? std::min(cgroup_left, process_left)
+                                                : std::max(cgroup_left, process_left);
+  const auto available = read_value((root / "proc/meminfo").string(), "MemAvailable");
   if (!available || *available < 0 || *available >= kBeyondAll / kKibi) return left;
   return std::min(*available * kKibi, left.value_or(kBeyondAll));
 }

@@ -19,35 +19,35 @@
 namespace loaderscope {
 namespace {
 
-double cpu_of(int who) {
+double cpu_seconds(int who) {
   rusage usage{};
   if (getrusage(who, &usage) != 0) return 0;
-  return seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
+  return timeval_seconds(usage.ru_utime) + timeval_seconds(usage.ru_stime);
 }
 
 // "0-1" or "0,64": more than one thread on the core of CPU 0.
 bool has_hyperthreads(const std::filesystem::path& root) {
-  std::ifstream in(root / "sys/devices/system/cpu/smt/active");
+  std::ifstream input(root / "sys/devices/system/cpu/smt/active");
   int active = 0;
-  return static_cast<bool>(in >> active) && active == 1;
+  return static_cast<bool>(input >> active) && active == 1;
 }
 
 }  // namespace
 
 std::optional<MachineLoad> read_machine_load(const std::filesystem::path& root,
                                              const CpuSet& cpus) {
-  std::ifstream in(root / "proc/stat");
+  std::ifstream input(root / "proc/stat");
   std::string label;
   double user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, soft_irq = 0, steal = 0;
-  if (!(in >> label >> user >> nice >> system >> idle >> wait >> irq >> soft_irq >> steal) ||
+  if (!(input >> label >> user >> nice >> system >> idle >> wait >> irq >> soft_irq >> steal) ||
       label != "cpu")
     return std::nullopt;
   MachineLoad load;
   const auto ticks = static_cast<double>(std::max(1L, sysconf(_SC_CLK_TCK)));
   load.busy_s = (user + nice + system + irq + soft_irq + steal) / ticks;
-  in.seekg(0);
-  load.busy_s = busy_seconds(in, cpus).value_or(load.busy_s);
-  load.own_s = cpu_of(RUSAGE_SELF) + cpu_of(RUSAGE_CHILDREN);
+  input.seekg(0);
+  load.busy_s = busy_seconds(input, cpus).value_or(load.busy_s);
+  load.own_s = cpu_seconds(RUSAGE_SELF) + cpu_seconds(RUSAGE_CHILDREN);
   load.at = monotonic_now();
   return load;
 }
@@ -64,10 +64,10 @@ std::vector<std::string> notes_on_cores(const MachineFacts& machine,
   std::vector<std::string> notes;
   if (machine.logical_cpus > 0 && machine.cores < static_cast<double>(machine.logical_cpus)) {
     const auto quota = cgroup_cores(root);
-    const bool by_quota = quota && *quota <= machine.cores;
+    const bool has_quota = quota && *quota <= machine.cores;
     notes.push_back(fmt::format("{:g} of {} CPUs may be used: {} takes the others away",
                                 machine.cores, machine.logical_cpus,
-                                by_quota ? "a CPU quota" : "the affinity of this process"));
+                                has_quota ? "a CPU quota" : "the affinity of this process"));
   }
   if (has_hyperthreads(root)) {
     notes.push_back(
@@ -91,7 +91,7 @@ bool is_disk(const std::string& name, const std::filesystem::path& root) {
 std::map<std::string, DiskLoad> read_disks(const std::filesystem::path& root) {
   constexpr Bytes kSector = 512;
   std::map<std::string, DiskLoad> disks;
-  std::istringstream lines(text_of((root / "proc/diskstats").string()));
+  std::istringstream lines(read_text((root / "proc/diskstats").string()));
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
     std::int64_t major = 0, minor = 0, value[10] = {};
@@ -112,7 +112,7 @@ constexpr double kWorthNaming = 0.01;
 
 OtherPrograms::OtherPrograms(const std::filesystem::path& root, pid_t own) {
   const ProcessTable all = read_processes(root);
-  add_but(family_of(own, all), all);
+  add_but(process_family(own, all), all);
 }
 
 OtherPrograms::OtherPrograms(const ProcessTable& all, const std::set<pid_t>& own) {

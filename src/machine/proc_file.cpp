@@ -15,16 +15,16 @@
 namespace loaderscope {
 namespace {
 
-std::optional<std::int64_t> value_behind(std::string_view key, std::string_view line) {
+std::optional<std::int64_t> key_value(std::string_view key, std::string_view line) {
   if (!line.starts_with(key)) return std::nullopt;
   line.remove_prefix(key.size());
   if (line.starts_with(':')) line.remove_prefix(1);
-  return NumbersIn(line).next();
+  return NumberReader(line).next();
 }
 
 }  // namespace
 
-std::string text_of(const std::string& path, std::size_t most) {
+std::string read_text(const std::string& path, std::size_t most) {
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   std::string text;
   if (file < 0) return text;
@@ -34,11 +34,11 @@ std::string text_of(const std::string& path, std::size_t most) {
   return text;
 }
 
-void NumbersIn::skip_blanks() {
+void NumberReader::skip_blanks() {
   text_.remove_prefix(std::min(text_.size(), text_.find_first_not_of(" \t\n")));
 }
 
-char NumbersIn::letter() {
+char NumberReader::letter() {
   skip_blanks();
   if (text_.empty()) {
     has_failed_ = true;
@@ -49,7 +49,7 @@ char NumbersIn::letter() {
   return first;
 }
 
-std::optional<std::int64_t> NumbersIn::next() {
+std::optional<std::int64_t> NumberReader::next() {
   skip_blanks();
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), value);
@@ -61,32 +61,32 @@ std::optional<std::int64_t> NumbersIn::next() {
   return value;
 }
 
-std::vector<std::optional<std::int64_t>> values_in(const std::string& path,
-                                                   std::initializer_list<std::string_view> keys) {
+std::vector<std::optional<std::int64_t>> read_values(const std::string& path,
+                                                     std::initializer_list<std::string_view> keys) {
   std::vector<std::optional<std::int64_t>> values(keys.size());
   std::size_t missing = values.size();
-  const std::string text = text_of(path);
+  const std::string text = read_text(path);
   for (std::string_view rest = text; missing > 0 && !rest.empty();) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(rest.size(), line.size() + 1));
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (values[i]) continue;
-      values[i] = value_behind(keys.begin()[i], line);
+      values[i] = key_value(keys.begin()[i], line);
       if (values[i]) --missing;
     }
   }
   return values;
 }
 
-std::optional<std::int64_t> value_in(const std::string& path, std::string_view key) {
-  return values_in(path, {key}).front();
+std::optional<std::int64_t> read_value(const std::string& path, std::string_view key) {
+  return read_values(path, {key}).front();
 }
 
-std::optional<ProcessStat> process_stat_of(std::string_view text) {
+std::optional<ProcessStat> parse_process_stat(std::string_view text) {
   const auto name_begin = text.find('(');
   const auto name_end = text.rfind(')');  // a name may have blanks, brackets and ends of lines
   if (name_begin == text.npos || name_end == text.npos) return std::nullopt;
-  NumbersIn fields(text.substr(name_end + 1));
+  NumberReader fields(text.substr(name_end + 1));
   ProcessStat stat;
   std::array<std::int64_t, 19> value{};  // values from the parent's pid to the time of its start
   stat.state = fields.letter();
@@ -110,7 +110,7 @@ std::optional<ProcessStat> process_stat_of(std::string_view text) {
 }
 
 std::optional<ProcessStat> read_process_stat(const std::string& folder) {
-  return process_stat_of(text_of(folder + "/stat"));
+  return parse_process_stat(read_text(folder + "/stat"));
 }
 
 ProcessTable read_processes(const std::filesystem::path& root) {
@@ -126,7 +126,7 @@ ProcessTable read_processes(const std::filesystem::path& root) {
   return processes;
 }
 
-std::set<pid_t> family_of(pid_t process, const ProcessTable& all) {
+std::set<pid_t> process_family(pid_t process, const ProcessTable& all) {
   std::set<pid_t> family = {process};
   for (std::size_t before = 0; before != family.size();) {
     before = family.size();
@@ -137,7 +137,7 @@ std::set<pid_t> family_of(pid_t process, const ProcessTable& all) {
   return family;
 }
 
-ProcessId id_of(pid_t process) {
+ProcessId process_id(pid_t process) {
   const auto stat = read_process_stat("/proc/" + std::to_string(process));
   return {process, stat ? stat->started : 0};
 }
@@ -147,7 +147,7 @@ bool is_running(const ProcessId& process) {
   return stat && !stat->has_ended() && (process.started == 0 || stat->started == process.started);
 }
 
-std::vector<pid_t> children_of(pid_t parent) {
+std::vector<pid_t> list_children(pid_t parent) {
   std::vector<pid_t> children;
   std::error_code gone;
   const std::filesystem::path threads = "/proc/" + std::to_string(parent) + "/task";
@@ -160,10 +160,10 @@ std::vector<pid_t> children_of(pid_t parent) {
   return children;
 }
 
-std::vector<pid_t> descendants_of(pid_t process) {
-  std::vector<pid_t> all = children_of(process);
+std::vector<pid_t> list_descendants(pid_t process) {
+  std::vector<pid_t> all = list_children(process);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const std::vector<pid_t> more = children_of(all[i]);
+    const std::vector<pid_t> more = list_children(all[i]);
     all.insert(all.end(), more.begin(), more.end());
   }
   return all;

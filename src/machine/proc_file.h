@@ -20,13 +20,13 @@ inline constexpr std::int64_t kKibi = 1024;  // bytes: the unit of amounts of me
 
 // All of a small file, or what `most` bytes and a little more hold of it; "" where it cannot be
 // read. Without a stream: some are read often.
-std::string text_of(const std::string& path, std::size_t most = std::size_t{1} << 20);
+std::string read_text(const std::string& path, std::size_t most = std::size_t{1} << 20);
 
 // Numbers between blanks, one after another.
-class NumbersIn {
+class NumberReader {
  public:
-  explicit NumbersIn(std::string_view text) : text_(text) {}  // `text` must outlive this
-  explicit NumbersIn(std::string&&) = delete;
+  explicit NumberReader(std::string_view text) : text_(text) {}  // `text` must outlive this
+  explicit NumberReader(std::string&&) = delete;
 
   char letter();                       // a word of one letter
   std::optional<std::int64_t> next();  // missing if the next word is no number
@@ -41,10 +41,10 @@ class NumbersIn {
 
 // Returns the numbers of `keys`, in their order, from a file of "key value" or "key: value unit"
 // lines. Reads the file once, because some are expensive for the kernel.
-std::vector<std::optional<std::int64_t>> values_in(const std::string& path,
-                                                   std::initializer_list<std::string_view> keys);
+std::vector<std::optional<std::int64_t>> read_values(const std::string& path,
+                                                     std::initializer_list<std::string_view> keys);
 
-std::optional<std::int64_t> value_in(const std::string& path, std::string_view key);
+std::optional<std::int64_t> read_value(const std::string& path, std::string_view key);
 
 // The facts in the `stat` file of a process or a thread.
 struct ProcessStat {
@@ -68,7 +68,7 @@ struct ProcessStat {
 };
 
 // Parses the text of such a file; nothing if it is invalid.
-std::optional<ProcessStat> process_stat_of(std::string_view text);
+std::optional<ProcessStat> parse_process_stat(std::string_view text);
 // `folder`: /proc/PID, or /proc/PID/task/TID. Nothing where it is gone.
 std::optional<ProcessStat> read_process_stat(const std::string& folder);
 
@@ -80,17 +80,17 @@ struct ProcessId {
   pid_t pid;
   std::int64_t started;  // ticks since boot; 0: not known
 };
-ProcessId id_of(pid_t process);  // the current process with this number
+ProcessId process_id(pid_t process);  // the current process with this number
 bool is_running(const ProcessId& process);
 
 // All that /proc shows. `root` is "/", or a folder with its own proc for tests.
 using ProcessTable = std::map<pid_t, ProcessStat>;
 ProcessTable read_processes(const std::filesystem::path& root);
 // `process` and its descendants among them.
-std::set<pid_t> family_of(pid_t process, const ProcessTable& all);
+std::set<pid_t> process_family(pid_t process, const ProcessTable& all);
 
 // Returns children that the parent has not waited for.
-std::vector<pid_t> children_of(pid_t parent);
-std::vector<pid_t> descendants_of(pid_t process);
+std::vector<pid_t> list_children(pid_t parent);
+std::vector<pid_t> list_descendants(pid_t process);
 
 }  // namespace loaderscope

@@ -34,7 +34,7 @@ constexpr std::string_view kOwnMemory = "RssAnon";  // key for a worker's own me
                                                     // `status`
 
 Bytes private_memory(pid_t pid) {
-  return value_in("/proc/" + std::to_string(pid) + "/status", kOwnMemory).value_or(0) * kKibi;
+  return read_value("/proc/" + std::to_string(pid) + "/status", kOwnMemory).value_or(0) * kKibi;
 }
 
 ProcessCounters counters_of_machine(const std::filesystem::path& root) {
@@ -63,9 +63,9 @@ void add_this_process(ProcessCounters& counters) {
   ::getrusage(RUSAGE_SELF, &usage);
   EndedProcesses used;
   used.add(usage);
-  used.read_from_storage = value_in("/proc/self/io", "read_bytes").value_or(0);
+  used.read_from_storage = read_value("/proc/self/io", "read_bytes").value_or(0);
   add_ended(counters, used);
-  const auto status = values_in("/proc/self/status", {"Threads", "VmRSS", "RssShmem", "VmLck"});
+  const auto status = read_values("/proc/self/status", {"Threads", "VmRSS", "RssShmem", "VmLck"});
   counters.threads = status[0].value_or(0);
   counters.resident += status[1].value_or(0) * kKibi;
   counters.shared += status[2].value_or(0) * kKibi;
@@ -93,25 +93,25 @@ void add_running(ProcessCounters& counters, pid_t pid) {
   counters.user_s += cpu - system;
   counters.system_s += system;
   const auto status =
-      values_in(folder + "/status",
-                {"voluntary_ctxt_switches", "nonvoluntary_ctxt_switches", kOwnMemory, "VmLck"});
+      read_values(folder + "/status",
+                  {"voluntary_ctxt_switches", "nonvoluntary_ctxt_switches", kOwnMemory, "VmLck"});
   counters.voluntary_switches += status[0].value_or(0);
   counters.involuntary_switches += status[1].value_or(0);
   counters.resident += status[2].value_or(0) * kKibi;
   counters.locked += status[3].value_or(0) * kKibi;
-  counters.read_from_storage += value_in(folder + "/io", "read_bytes").value_or(0);
+  counters.read_from_storage += read_value(folder + "/io", "read_bytes").value_or(0);
 }
 
 }  // namespace
 
-double seconds_of(const timeval& time) {
+double timeval_seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
 }
 
 void EndedProcesses::add(const rusage& usage) {
   constexpr Bytes kBlock = 512;
-  user_s += seconds_of(usage.ru_utime);
-  system_s += seconds_of(usage.ru_stime);
+  user_s += timeval_seconds(usage.ru_utime);
+  system_s += timeval_seconds(usage.ru_stime);
   minor_faults += usage.ru_minflt;
   major_faults += usage.ru_majflt;
   voluntary_switches += usage.ru_nvcsw;
@@ -128,7 +128,7 @@ ProcessCounters read_process_counters(const OtherProcesses& others,
   return counters;
 }
 
-ProcessCounters read_counters_of(const OtherProcesses& processes) {
+ProcessCounters read_other_counters(const OtherProcesses& processes) {
   ProcessCounters counters = counters_of_machine("/");
   add_ended(counters, processes.ended);
   for (const pid_t pid : processes.running) add_running(counters, pid);

@@ -16,7 +16,7 @@ struct timeval;
 
 namespace loaderscope {
 
-double seconds_of(const timeval& time);
+double timeval_seconds(const timeval& time);
 
 // Resources that ended processes used.
 struct EndedProcesses {
@@ -55,7 +55,7 @@ struct ProcessCounters {
 ProcessCounters read_process_counters(const OtherProcesses& others = {},
                                       const std::filesystem::path& root = "/");
 // Reads the counters of `processes` alone.
-ProcessCounters read_counters_of(const OtherProcesses& processes);
+ProcessCounters read_other_counters(const OtherProcesses& processes);
 // Interpolates linearly from `a` to `b` at time `at`. The state is that of `b`.
 ProcessCounters between(const ProcessCounters& a, const ProcessCounters& b, Nanos at);
 

@@ -89,13 +89,13 @@ int first_polled(pid_t process, std::uint64_t address) {
 
 using Arguments = std::array<std::uint64_t, 4>;
 
-OpenFile open_file_of(pid_t process, int descriptor, const CallLook& how) {
+OpenFile describe_file(pid_t process, int descriptor, const CallLook& how) {
   return how.other_side ? open_file(process, descriptor, how.root)
                         : open_file_here(process, descriptor, how.root);
 }
 
 // The time that a wait for a lock is given up at is absolute.
-Nanos patience_of(pid_t process, const Arguments& arguments) {
+Nanos wait_limit(pid_t process, const Arguments& arguments) {
   const auto operation = static_cast<int>(arguments[1]);
   timespec until{}, now{};
   if ((operation & FUTEX_CMD_MASK) != FUTEX_WAIT_BITSET || arguments[3] == 0 ||
@@ -107,12 +107,12 @@ Nanos patience_of(pid_t process, const Arguments& arguments) {
   return std::max<Nanos>(0, left);
 }
 
-OpenFile file_of(pid_t process, Says says, const Arguments& arguments, const CallLook& how) {
+OpenFile called_file(pid_t process, Says says, const Arguments& arguments, const CallLook& how) {
   switch (says) {
     case Says::descriptor:
-      return open_file_of(process, static_cast<int>(arguments[0]), how);
+      return describe_file(process, static_cast<int>(arguments[0]), how);
     case Says::descriptors:
-      return open_file_of(process, first_polled(process, arguments[0]), how);
+      return describe_file(process, first_polled(process, arguments[0]), how);
     case Says::path:
       return {text_at(process, arguments[0]), false};
     case Says::path_behind:
@@ -126,7 +126,7 @@ OpenFile file_of(pid_t process, Says says, const Arguments& arguments, const Cal
 }  // namespace
 
 // "202 0x7f11... 0x189 ...": the number of the call and its arguments; "running" has none.
-SystemCall system_call_of(pid_t process, std::string_view text, const CallLook& how) {
+SystemCall read_system_call(pid_t process, std::string_view text, const CallLook& how) {
   std::istringstream words{std::string(text)};
   long number = -1;
   Arguments arguments{};
@@ -137,14 +137,14 @@ SystemCall system_call_of(pid_t process, std::string_view text, const CallLook& 
   if (row == std::end(kCalls)) return {};
   const bool is_lock = row->kind == CallKind::locks;
   const bool is_shared = is_lock && (arguments[1] & FUTEX_PRIVATE_FLAG) == 0;
-  OpenFile file = file_of(process, row->says, arguments, how);
+  OpenFile file = called_file(process, row->says, arguments, how);
   return {row->name, is_shared ? CallKind::locks_shared : row->kind, std::move(file.name),
-          file.is_socket, is_lock ? patience_of(process, arguments) : 0};
+          file.is_socket, is_lock ? wait_limit(process, arguments) : 0};
 }
 
-SystemCall system_call_of(pid_t process, const CallLook& how) {
+SystemCall read_system_call(pid_t process, const CallLook& how) {
   const std::string folder = (how.root / "proc" / std::to_string(process)).string();
-  return system_call_of(process, text_of(folder + "/syscall"), how);
+  return read_system_call(process, read_text(folder + "/syscall"), how);
 }
 
 namespace {
@@ -166,11 +166,11 @@ std::string spelled_address(const std::string& text, bool wide) {
 
 std::string other_side(const std::string& process_folder, const std::string& inode) {
   const std::string folder = process_folder + "/net/";
-  const std::string narrow = other_side_in(folder + "tcp", inode, false);
-  return narrow.empty() ? other_side_in(folder + "tcp6", inode, true) : narrow;
+  const std::string narrow = find_other_side(folder + "tcp", inode, false);
+  return narrow.empty() ? find_other_side(folder + "tcp6", inode, true) : narrow;
 }
 
-std::string folder_of(pid_t process, const std::filesystem::path& root) {
+std::string proc_folder(pid_t process, const std::filesystem::path& root) {
   return (root / "proc" / std::to_string(process)).string();
 }
 
@@ -179,7 +179,7 @@ constexpr std::string_view kSocket = "socket:[";
 }  // namespace
 
 // "sl local_address rem_address st ... inode": the tenth word.
-std::string other_side_in(const std::string& path, const std::string& inode, bool wide) {
+std::string find_other_side(const std::string& path, const std::string& inode, bool wide) {
   constexpr std::size_t kOther = 2, kInode = 9;
   std::ifstream file(path);
   std::string line;
@@ -197,7 +197,7 @@ OpenFile open_file_here(pid_t process, int descriptor, const std::filesystem::pa
   if (descriptor < 0) return {};
   std::error_code gone;
   std::string name = std::filesystem::read_symlink(
-                         folder_of(process, root) + "/fd/" + std::to_string(descriptor), gone)
+                         proc_folder(process, root) + "/fd/" + std::to_string(descriptor), gone)
                          .string();
   const bool is_socket = name.starts_with(kSocket);
   return {std::move(name), is_socket};
@@ -207,7 +207,7 @@ OpenFile open_file(pid_t process, int descriptor, const std::filesystem::path& r
   OpenFile file = open_file_here(process, descriptor, root);
   if (!file.is_socket) return file;
   const std::string inode = file.name.substr(kSocket.size(), file.name.size() - kSocket.size() - 1);
-  return {other_side(folder_of(process, root), inode), true};
+  return {other_side(proc_folder(process, root), inode), true};
 }
 
 }  // namespace loaderscope

@@ -34,7 +34,7 @@ struct SystemCall {
   Nanos patience = 0;  // a lock is given up then; 0: never, or not known
 };
 
-// Options for system_call_of().
+// Options for read_system_call().
 struct CallLook {
   std::filesystem::path root = "/";  // or a folder with its own proc for tests
   bool other_side = true;            // looks up peers of sockets, which is expensive with many
@@ -42,9 +42,9 @@ struct CallLook {
 };
 
 // Parses the text of /proc/PID/syscall. Looks up the open files and the memory of `process`.
-SystemCall system_call_of(pid_t process, std::string_view text, const CallLook& how = {});
+SystemCall read_system_call(pid_t process, std::string_view text, const CallLook& how = {});
 // Now. Nothing of what may not be read.
-SystemCall system_call_of(pid_t process, const CallLook& how = {});
+SystemCall read_system_call(pid_t process, const CallLook& how = {});
 
 // The file or socket of another process with a given descriptor.
 struct OpenFile {
@@ -59,6 +59,6 @@ OpenFile open_file_here(pid_t process, int descriptor, const std::filesystem::pa
 
 // Reads a table such as /proc/net/tcp (`wide` false) or tcp6. Returns the peer of the socket that
 // has `inode`; "" if it is not in there.
-std::string other_side_in(const std::string& path, const std::string& inode, bool wide);
+std::string find_other_side(const std::string& path, const std::string& inode, bool wide);
 
 }  // namespace loaderscope

@@ -20,7 +20,7 @@ namespace {
 constexpr off_t kMaxOutput = 64 << 10;
 constexpr Nanos kLook = 2 * kMillisecond, kForEver = Nanos{1} << 61;
 
-std::string end_of(int output) {
+std::string output_end(int output) {
   struct stat facts {};
   if (::fstat(output, &facts) != 0) return "";
   const off_t from = std::max<off_t>(0, facts.st_size - kMaxOutput);
@@ -70,7 +70,7 @@ ToolEnd StartedTool::wait() {
   }
   child_.end_all();
   end.status = status.value_or(SIGKILL);
-  end.output = end_of(output_);
+  end.output = output_end(output_);
   return end;
 }
 

@@ -102,8 +102,8 @@ bool have_common(const CpuSet& a, const CpuSet& b) {
 
 CpuSet cpus_of_process(const fs::path& root, pid_t process) {
   constexpr std::string_view kKey = "Cpus_allowed_list:";
-  std::ifstream in(root / "proc" / std::to_string(process) / "status");
-  for (std::string line; std::getline(in, line);) {
+  std::ifstream input(root / "proc" / std::to_string(process) / "status");
+  for (std::string line; std::getline(input, line);) {
     if (!line.starts_with(kKey)) continue;
     const auto list = line.find_first_not_of(" \t", kKey.size());
     return list == line.npos ? CpuSet() : parse_cpu_list(line.substr(list));
@@ -116,9 +116,9 @@ std::int64_t nodes_of_process(const fs::path& root, pid_t process) {
   std::int64_t nodes = 0;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(root / "sys/devices/system/node", error)) {
-    std::ifstream in(entry.path() / "cpulist");
+    std::ifstream input(entry.path() / "cpulist");
     std::string list;
-    if (std::getline(in, list) && have_common(parse_cpu_list(list), allowed)) ++nodes;
+    if (std::getline(input, list) && have_common(parse_cpu_list(list), allowed)) ++nodes;
   }
   return nodes;
 }

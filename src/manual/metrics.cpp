@@ -25,7 +25,7 @@ word `same` means that all have the same value. A value that differs is left out
 )";
 
 // Breaks the text into lines of at most kColumns. All lines but the first begin with `indent`.
-std::string in_lines(std::string_view text, std::string_view indent) {
+std::string wrap_lines(std::string_view text, std::string_view indent) {
   std::string lines;
   std::size_t column = 0;
   while (!text.empty()) {
@@ -58,16 +58,16 @@ std::string_view join_words(MetricJoin join) {
   return "";
 }
 
-std::string basis_of(const MetricRow& row) {
-  return in_lines("Measured: " + std::string(row.basis), "") + "\n" +
-         in_lines("Wrong when: " + std::string(row.misleads), "");
+std::string basis_lines(const MetricRow& row) {
+  return wrap_lines("Measured: " + std::string(row.basis), "") + "\n" +
+         wrap_lines("Wrong when: " + std::string(row.misleads), "");
 }
 
 std::string row_of_page(const MetricRow& row) {
   const std::string unit = row.unit == "1" ? "" : std::string(row.unit) + ", ";
-  return in_lines("- `" + std::string(row.name) + "` (" + unit + std::string(join_words(row.join)) +
-                      "): " + std::string(row.sentence),
-                  "  ");
+  return wrap_lines("- `" + std::string(row.name) + "` (" + unit +
+                        std::string(join_words(row.join)) + "): " + std::string(row.sentence),
+                    "  ");
 }
 
 }  // namespace
@@ -81,7 +81,7 @@ std::span<const MetricEntry> metric_entries() {
   static const std::vector<MetricEntry> entries = [] {
     std::vector<MetricEntry> all;
     for (const MetricRow& row : metric_table())
-      all.push_back({row.name, row.sentence, basis_of(row)});
+      all.push_back({row.name, row.sentence, basis_lines(row)});
     return all;
   }();
   return entries;
@@ -99,7 +99,7 @@ const std::string& metrics_page() {
     std::string_view group;
     for (const MetricRow& row : metric_table()) {
       const std::string_view name = row.name.substr(0, row.name.find('.'));
-      if (name != group) text += "\n### " + std::string(name) + "\n\n" + basis_of(row) + "\n\n";
+      if (name != group) text += "\n### " + std::string(name) + "\n\n" + basis_lines(row) + "\n\n";
       group = name;
       text += row_of_page(row) + "\n";
     }

@@ -18,7 +18,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kFamilies
      {"Gaps of a trace", "gap"},
      {"Findings", "finding"}}};
 
-std::string_view family_of(std::string_view heading) {
+std::string_view find_family(std::string_view heading) {
   for (const auto& [title, family] : kFamilies) {
     if (title == heading) return family;
   }
@@ -31,12 +31,12 @@ std::string_view trimmed_lines(std::string_view text) {
   return text;
 }
 
-std::vector<WordEntry> entries_in(std::string_view text) {
+std::vector<WordEntry> read_entries(std::string_view text) {
   std::vector<WordEntry> entries;
   std::string_view family;
   while (!text.empty()) {
     const std::string_view line = take_line(text);
-    if (line.starts_with("## ")) family = family_of(line.substr(3));
+    if (line.starts_with("## ")) family = find_family(line.substr(3));
     if (!line.starts_with("### ")) continue;
     const auto end = std::min(text.find("\n#"), text.size());
     entries.push_back({family, line.substr(4), trimmed_lines(text.substr(0, end))});
@@ -51,7 +51,7 @@ std::span<const WordEntry> word_entries() {
     const std::span<const Topic> topics = topic_table();
     const auto words = std::find_if(topics.begin(), topics.end(),
                                     [](const Topic& topic) { return topic.row.name == "words"; });
-    return words == topics.end() ? std::vector<WordEntry>() : entries_in(words->text);
+    return words == topics.end() ? std::vector<WordEntry>() : read_entries(words->text);
   }();
   return entries;
 }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kBarHeight = 20, kLargeBarHeight = 44;
 
-double length_of(const Bar& bar) {
+double bar_length(const Bar& bar) {
   return std::accumulate(bar.parts.begin(), bar.parts.end(), 0.0,
                          [](double sum, const Part& part) { return sum + part.size; });
 }
@@ -27,8 +27,8 @@ std::string drawn_bar(const Bar& bar, double longest, int height) {
     text += fmt::format(
         "<rect class=\"k-{}\" x=\"{}\" width=\"{}\" height=\"{}\"><title>{}: "
         "{}</title></rect>\n",
-        in_xml(part.kind), percent(at / longest), percent(part.size / longest), height,
-        in_xml(part.name), in_xml(part.text));
+        escape_xml(part.kind), percent(at / longest), percent(part.size / longest), height,
+        escape_xml(part.name), escape_xml(part.text));
     at += part.size;
   }
   return text;
@@ -45,7 +45,7 @@ std::string grid_lines(const Scale& scale) {
   constexpr std::string_view kLine =
       "<line class=\"{0}\" x1=\"{1}\" x2=\"{1}\" y1=\"0\" y2=\"100%\"/>\n";
   std::string text;
-  for (const Tick& tick : ticks_of(scale, kTicks))
+  for (const Tick& tick : scale_ticks(scale, kTicks))
     text += fmt::format(kLine, "grid", percent(tick.at));
   if (!scale.logarithmic && scale.least < 0 && scale.most > 0)
     text += fmt::format(kLine, "zero", percent(scale.at(0)));
@@ -54,25 +54,25 @@ std::string grid_lines(const Scale& scale) {
 
 std::string range_marks(const Range& row, const Scale& scale) {
   std::string text = fmt::format(
-      "<line class=\"span k-{}\" x1=\"{}\" x2=\"{}\" y1=\"50%\" y2=\"50%\"/>\n", in_xml(row.kind),
-      percent(scale.at(row.at.front())), percent(scale.at(row.at.back())));
+      "<line class=\"span k-{}\" x1=\"{}\" x2=\"{}\" y1=\"50%\" y2=\"50%\"/>\n",
+      escape_xml(row.kind), percent(scale.at(row.at.front())), percent(scale.at(row.at.back())));
   for (std::size_t i = 0; i < row.at.size(); ++i) {
     text += fmt::format(
         "<circle class=\"k-{}\" cx=\"{}\" cy=\"50%\" r=\"{}\"><title>{}: {}</title></circle>\n",
-        in_xml(row.kind), percent(scale.at(row.at[i])), i == row.chief ? 6 : 3, in_xml(row.label),
-        in_xml(spelled(scale.unit, row.at[i])));
+        escape_xml(row.kind), percent(scale.at(row.at[i])), i == row.chief ? 6 : 3,
+        escape_xml(row.label), escape_xml(spelled(scale.unit, row.at[i])));
   }
   return text;
 }
 
 constexpr int kShades = 9;
 
-std::string cell_of(const std::optional<double>& value, double most) {
+std::string heat_cell(const std::optional<double>& value, double most) {
   if (!value) return "<td></td>";
   const int shade =
       most > 0 ? std::clamp(static_cast<int>(*value / most * kShades), 0, kShades) : 0;
   return fmt::format("<td class=\"heat heat-{}\">{}</td>", shade,
-                     in_xml(spelled(Unit::number, *value)));
+                     escape_xml(spelled(Unit::number, *value)));
 }
 
 constexpr double kLane = 16, kLaneGap = 6;
@@ -103,23 +103,23 @@ std::string drawn_lane(const Lane& lane, const Scale& x, double top) {
     std::string kind, path;
     double sum = 0;
   };
-  std::map<std::string, Drawn> by_name;
+  std::map<std::string, Drawn> groups;
   for (const LaneBar& one : merged(lane, x)) {
     const double begin = kAreaWidth * x.at(one.begin);
     const double length = std::max(kFinest, kAreaWidth * x.at(one.end) - begin);
-    Drawn& of_name = by_name[one.name];
-    of_name.kind = one.kind;
-    of_name.path +=
+    Drawn& group = groups[one.name];
+    group.kind = one.kind;
+    group.path +=
         fmt::format("M{:.1f} {:.0f}h{:.1f}v{:.0f}h-{:.1f}z", begin, top, length, kLane, length);
   }
-  for (const LaneBar& one : lane.bars) by_name[one.name].sum += one.end - one.begin;
+  for (const LaneBar& one : lane.bars) groups[one.name].sum += one.end - one.begin;
   std::string text;
-  for (const auto& [name, of_name] : by_name) {
-    if (of_name.path.empty()) continue;
+  for (const auto& [name, group] : groups) {
+    if (group.path.empty()) continue;
     text += fmt::format(
         "<path class=\"k-{}\" d=\"{}\"><title>{}: {}: {} of the time shown</title></path>\n",
-        in_xml(of_name.kind), of_name.path, in_xml(lane.label), in_xml(name),
-        in_xml(spelled(Unit::seconds, of_name.sum)));
+        escape_xml(group.kind), group.path, escape_xml(lane.label), escape_xml(name),
+        escape_xml(spelled(Unit::seconds, group.sum)));
   }
   return text;
 }
@@ -128,7 +128,7 @@ std::string drawn_lane(const Lane& lane, const Scale& x, double top) {
 
 std::string drawn(const Bars& bars) {
   double longest = 0;
-  for (const Bar& bar : bars.bars) longest = std::max(longest, length_of(bar));
+  for (const Bar& bar : bars.bars) longest = std::max(longest, bar_length(bar));
   if (longest <= 0) return "";
   const bool one = bars.bars.size() == 1;
   bool has_rows = false;
@@ -141,7 +141,7 @@ std::string drawn(const Bars& bars) {
     const bool is_plain = one && bar.label.empty() && bar.text.empty();
     picture += is_plain
                    ? fmt::format("<svg role=\"img\" aria-label=\"{}\" height=\"{}\">\n{}</svg>",
-                                 in_xml(bars.title), height, mark)
+                                 escape_xml(bars.title), height, mark)
                    : picture_row(bar.label, mark, bar.text);
     if (!is_plain) has_rows = true;
     for (const Part& part : bar.parts) {
@@ -154,7 +154,7 @@ std::string drawn(const Bars& bars) {
   }
   const std::string table = one ? "" : number_table({"", "part", ""}, rows);
   if (has_rows) picture = "<div class=\"rows bars\">\n" + picture + "</div>";
-  return framed(bars.title, bars.note, picture, legend_of(entries) + table);
+  return framed(bars.title, bars.note, picture, legend_html(entries) + table);
 }
 
 std::string drawn(const Ranges& ranges) {
@@ -185,20 +185,20 @@ std::string drawn(const HeatMap& map) {
   }
   std::string picture =
       fmt::format("<div class=\"wide\"><table class=\"map\">\n<tr><th>{} \\ {}</th>",
-                  in_xml(map.row_name), in_xml(map.column_name));
+                  escape_xml(map.row_name), escape_xml(map.column_name));
   for (const std::string& column : map.columns)
-    picture += fmt::format("<th scope=\"col\">{}</th>", in_xml(column));
+    picture += fmt::format("<th scope=\"col\">{}</th>", escape_xml(column));
   picture += "</tr>\n";
   for (std::size_t row = 0; row < map.rows.size(); ++row) {
-    picture += fmt::format("<tr><th scope=\"row\">{}</th>", in_xml(map.rows[row]));
-    for (const auto& cell : map.cells[row]) picture += cell_of(cell, most);
+    picture += fmt::format("<tr><th scope=\"row\">{}</th>", escape_xml(map.rows[row]));
+    for (const auto& cell : map.cells[row]) picture += heat_cell(cell, most);
     picture += "</tr>\n";
   }
   return framed(map.title, map.note, picture + "</table></div>", "");
 }
 
 std::string drawn(const Timeline& timeline) {
-  const Scale x = scale_of("", Unit::seconds, timeline.begin, timeline.end);
+  const Scale x = linear_scale("", Unit::seconds, timeline.begin, timeline.end);
   std::vector<RowLabel> labels;
   std::string content;
   std::vector<LegendEntry> entries;
@@ -217,7 +217,7 @@ std::string drawn(const Timeline& timeline) {
   content = mark_lines(timeline.marks, x, y) + content;
   return framed(timeline.title, timeline.note,
                 with_labels(labels, y, zoomable(timeline.title, x, y, "", content)),
-                legend_of(entries), timeline.places);
+                legend_html(entries), timeline.places);
 }
 
 }  // namespace loaderscope::page

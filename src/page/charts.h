@@ -36,16 +36,16 @@ struct Scale {
 };
 
 // Makes a scale from `least` to at least `most`. Accepts `most` = `least`.
-Scale scale_of(std::string label, Unit unit, double least, double most);
+Scale linear_scale(std::string label, Unit unit, double least, double most);
 Scale with_room(Scale scale);                                     // adds room at both ends for dots
 Scale count_scale(std::string label, double least, double most);  // labels are whole numbers
-Scale logarithmic_scale_of(std::string label, Unit unit, double least, double most);
+Scale logarithmic_scale(std::string label, Unit unit, double least, double most);
 
 struct Tick {
   double at = 0;  // place on the axis, 0 to 1
   std::string text;
 };
-std::vector<Tick> ticks_of(const Scale& scale, int about);
+std::vector<Tick> scale_ticks(const Scale& scale, int about);
 
 // A number of the result, with its path in the JSON.
 struct Figure {

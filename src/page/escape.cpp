@@ -7,7 +7,7 @@
 namespace loaderscope {
 namespace {
 
-bool goes_on(unsigned char byte) { return (byte & 0xc0) == 0x80; }
+bool is_continuation(unsigned char byte) { return (byte & 0xc0) == 0x80; }
 
 // Bytes of the letter that `text` begins with; 0: it is none of UTF-8.
 std::size_t letter_size(std::string_view text) {
@@ -15,16 +15,16 @@ std::size_t letter_size(std::string_view text) {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : static_cast<unsigned char>(0);
   };
   if (at(0) < 0x80) return 1;
-  if (at(0) >= 0xc2 && at(0) < 0xe0 && goes_on(at(1))) return 2;
+  if (at(0) >= 0xc2 && at(0) < 0xe0 && is_continuation(at(1))) return 2;
   const bool is_surrogate = at(0) == 0xed && at(1) >= 0xa0;
   const bool is_overlong = (at(0) == 0xe0 && at(1) < 0xa0) || (at(0) == 0xf0 && at(1) < 0x90);
-  if (is_surrogate || is_overlong || !goes_on(at(1)) || !goes_on(at(2))) return 0;
+  if (is_surrogate || is_overlong || !is_continuation(at(1)) || !is_continuation(at(2))) return 0;
   if (at(0) >= 0xe0 && at(0) < 0xf0) return 3;
-  return at(0) >= 0xf0 && at(0) < 0xf4 && goes_on(at(3)) ? 4 : 0;
+  return at(0) >= 0xf0 && at(0) < 0xf4 && is_continuation(at(3)) ? 4 : 0;
 }
 
 // Paths may hold any bytes; a reader of XML takes none that are no UTF-8.
-std::string in_utf8(std::string_view text) {
+std::string valid_utf8(std::string_view text) {
   std::string result;
   for (std::size_t i = 0; i < text.size();) {
     const std::size_t size = letter_size(text.substr(i));
@@ -39,9 +39,9 @@ std::string in_utf8(std::string_view text) {
 
 }  // namespace
 
-std::string in_xml(std::string_view text) {
+std::string escape_xml(std::string_view text) {
   std::string result;
-  for (const char c : in_utf8(printable(text))) {
+  for (const char c : valid_utf8(printable(text))) {
     switch (c) {
       case '&':
         result += "&amp;";
@@ -62,7 +62,7 @@ std::string in_xml(std::string_view text) {
   return result;
 }
 
-std::string in_script(std::string_view json) {
+std::string escape_script(std::string_view json) {
   std::string result;
   for (const char c : json) {
     if (c == '<')

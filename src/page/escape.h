@@ -7,9 +7,9 @@
 namespace loaderscope {
 
 // Escapes text, so that a path or a note cannot add markup, or control a terminal.
-std::string in_xml(std::string_view text);
+std::string escape_xml(std::string_view text);
 
 // Escapes a JSON document for a script element, so that no part of it closes the element.
-std::string in_script(std::string_view json);
+std::string escape_script(std::string_view json);
 
 }  // namespace loaderscope

@@ -22,7 +22,7 @@ unsigned value_of(char digit) {
 }
 
 // "sha256-..." of a policy: the digest in base64, of one in hexadecimal digits.
-std::string source_of(const EmbeddedFile& file) {
+std::string source_hash(const EmbeddedFile& file) {
   constexpr std::string_view kLetters =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string text = "'sha256-";
@@ -50,11 +50,11 @@ void write_sheet(std::ostream& out, const Sheet& sheet) {
              "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
              "<meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n"
              "<style>{}</style>\n</head>\n<body>\n",
-             source_of(style), source_of(script), in_xml(sheet.title), style.content);
+             source_hash(style), source_hash(script), escape_xml(sheet.title), style.content);
   out << sheet.body;
   if (!sheet.json.empty()) {
     out << "<script type=\"application/json\" id=\"result\">\n"
-        << in_script(sheet.json) << "</script>\n";
+        << escape_script(sheet.json) << "</script>\n";
   }
   out << "<script>" << script.content << "</script>\n</body>\n</html>\n";
 }

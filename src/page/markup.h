@@ -19,7 +19,7 @@ struct LegendEntry {
   Figure figure{};
   std::string remark = {}, place = {};
 };
-std::string legend_of(const std::vector<LegendEntry>& entries);
+std::string legend_html(const std::vector<LegendEntry>& entries);
 
 struct Cell {
   std::string text;

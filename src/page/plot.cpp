@@ -52,7 +52,7 @@ class Area {
   static std::string path(std::string_view what, const Series& series, const std::string& d,
                           const std::string& title) {
     return fmt::format("<path class=\"{} k-{}\" d=\"{}\"><title>{}</title></path>\n", what,
-                       in_xml(series.kind), d, in_xml(title));
+                       escape_xml(series.kind), d, escape_xml(title));
   }
 
   const Plot& plot_;
@@ -63,9 +63,9 @@ struct Grid {
   std::vector<RowLabel> labels;
 };
 
-Grid grid_of(const Scale& y) {
+Grid make_grid(const Scale& y) {
   Grid grid;
-  for (const Tick& tick : ticks_of(y, 4)) {
+  for (const Tick& tick : scale_ticks(y, 4)) {
     const double at = kHeight * (1 - tick.at);
     grid.lines += fmt::format(
         "<line class=\"grid\" x1=\"0\" x2=\"100%\" y1=\"{0:.1f}\" y2=\"{0:.1f}\"/>\n", at);
@@ -89,16 +89,17 @@ std::string series_data(const Series& series, const Plot& plot, const std::strin
     x += fmt::format("{}{:.9g}", x.empty() ? "" : " ", point.x);
     y += fmt::format("{}{:.4g}", y.empty() ? "" : " ", value_of(series.shape, point) / size);
   }
-  return fmt::format("<g data-name=\"{}\" data-kind=\"{}\"{} data-y=\"{}\">\n", in_xml(series.name),
-                     in_xml(series.kind), x == x_before ? "" : fmt::format(" data-x=\"{}\"", x), y);
+  return fmt::format("<g data-name=\"{}\" data-kind=\"{}\"{} data-y=\"{}\">\n",
+                     escape_xml(series.name), escape_xml(series.kind),
+                     x == x_before ? "" : fmt::format(" data-x=\"{}\"", x), y);
 }
 
-std::string interval_of(Shape shape, const Point& point, Unit unit) {
+std::string interval_text(Shape shape, const Point& point, Unit unit) {
   if (shape == Shape::layer || !(point.high > point.low)) return "";
   return spelled(unit, point.low) + " to " + spelled(unit, point.high);
 }
 
-std::vector<std::vector<Cell>> rows_of(const Plot& plot) {
+std::vector<std::vector<Cell>> point_rows(const Plot& plot) {
   std::vector<std::vector<Cell>> rows;
   for (const Series& series : plot.series) {
     for (const Point& point : series.points) {
@@ -108,7 +109,7 @@ std::vector<std::vector<Cell>> rows_of(const Plot& plot) {
                       {spelled(plot.y.unit, value_of(series.shape, point)),
                        {value_of(series.shape, point), point.path}}});
       if (!plot.interval.empty())
-        rows.back().push_back({interval_of(series.shape, point, plot.y.unit)});
+        rows.back().push_back({interval_text(series.shape, point, plot.y.unit)});
     }
   }
   if (rows.size() > kMaxRows) rows.clear();
@@ -119,7 +120,7 @@ std::vector<std::vector<Cell>> rows_of(const Plot& plot) {
 
 std::string drawn(const Plot& plot) {
   const Area area(plot);
-  const Grid grid = grid_of(plot.y);
+  const Grid grid = make_grid(plot.y);
   std::string content = mark_lines(plot.marks, plot.x, kHeight);
   std::vector<LegendEntry> entries;
   std::string x, x_before;
@@ -137,14 +138,14 @@ std::string drawn(const Plot& plot) {
   if (entries.empty()) return "";
   std::vector<std::string> header = {"", "", plot.x.label, plot.y.label};
   if (!plot.interval.empty()) header.push_back(plot.interval);
-  return framed(
-      plot.title, plot.note,
-      fmt::format("<p class=\"axis\">{}</p>\n", in_xml(plot.y.label)) +
-          with_labels(grid.labels, kHeight,
-                      zoomable(plot.title, plot.x, kHeight, grid.lines, content,
-                               fmt::format(" data-label=\"{}\" data-value-unit=\"{}\"",
-                                           in_xml(plot.x.label), in_xml(plot.y.axis_unit().name)))),
-      legend_of(entries) + number_table(header, rows_of(plot)));
+  return framed(plot.title, plot.note,
+                fmt::format("<p class=\"axis\">{}</p>\n", escape_xml(plot.y.label)) +
+                    with_labels(grid.labels, kHeight,
+                                zoomable(plot.title, plot.x, kHeight, grid.lines, content,
+                                         fmt::format(" data-label=\"{}\" data-value-unit=\"{}\"",
+                                                     escape_xml(plot.x.label),
+                                                     escape_xml(plot.y.axis_unit().name)))),
+                legend_html(entries) + number_table(header, point_rows(plot)));
 }
 
 }  // namespace loaderscope::page

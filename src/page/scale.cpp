@@ -24,7 +24,7 @@ double round_step(double length, int about) {
   return power * 10;
 }
 
-std::string in_three_digits(double value) {
+std::string three_digits(double value) {
   const double size = std::abs(value);
   if (size >= 999.5 && size < 1e15) return format_count(std::llround(value));
   return fmt::format("{:.3g}", value);
@@ -36,9 +36,9 @@ std::string spelled_seconds(double value) {
   if (value == 0) return "0";
   for (const auto& [size, name] : kUnits) {
     if (std::abs(value) >= size * 0.9995)
-      return in_three_digits(value / size) + " " + std::string(name);
+      return three_digits(value / size) + " " + std::string(name);
   }
-  return in_three_digits(value * 1e9) + " ns";
+  return three_digits(value * 1e9) + " ns";
 }
 
 }  // namespace
@@ -48,19 +48,19 @@ std::string spelled(Unit unit, double value) {
     case Unit::seconds:
       return spelled_seconds(value);
     case Unit::share:
-      return in_three_digits(100 * value) + " %";
+      return three_digits(100 * value) + " %";
     case Unit::bytes:
       return format_size(value);
     case Unit::number:
       break;
   }
-  return in_three_digits(value);
+  return three_digits(value);
 }
 
 std::string AxisUnit::spelled(double value) const {
-  if (name.empty()) return in_three_digits(value);
+  if (name.empty()) return three_digits(value);
   if (value == 0 && name != "%") return "0";
-  return in_three_digits(value / size) + " " + name;
+  return three_digits(value / size) + " " + name;
 }
 
 AxisUnit Scale::axis_unit() const {
@@ -89,13 +89,13 @@ double Scale::at(double value) const {
   return std::clamp((value - least) / (most - least), 0.0, 1.0);
 }
 
-Scale scale_of(std::string label, Unit unit, double least, double most) {
+Scale linear_scale(std::string label, Unit unit, double least, double most) {
   if (!(most > least)) most = least + (least == 0 ? 1 : std::abs(least));
   return {std::move(label), least, most, unit, false, false};
 }
 
 Scale count_scale(std::string label, double least, double most) {
-  Scale scale = scale_of(std::move(label), Unit::number, least, most);
+  Scale scale = linear_scale(std::move(label), Unit::number, least, most);
   scale.whole = true;
   return scale;
 }
@@ -108,14 +108,14 @@ Scale with_room(Scale scale) {
   return scale;
 }
 
-Scale logarithmic_scale_of(std::string label, Unit unit, double least, double most) {
+Scale logarithmic_scale(std::string label, Unit unit, double least, double most) {
   least = std::max(least, 1e-12);
   if (!(most > least)) most = 10 * least;
   const double low = std::pow(10, std::floor(std::log10(least)));
   return {std::move(label), low, std::pow(10, std::ceil(std::log10(most))), unit, true, false};
 }
 
-std::vector<Tick> ticks_of(const Scale& scale, int about) {
+std::vector<Tick> scale_ticks(const Scale& scale, int about) {
   std::vector<Tick> ticks;
   const AxisUnit unit = scale.axis_unit();
   if (scale.logarithmic) {

@@ -118,7 +118,7 @@ std::vector<std::vector<Cause>> worth_a_look(const RemovalGains& recorded, const
   std::vector<std::vector<Cause>> sets;
   for (std::size_t c = 0; c < kCauses; ++c) {
     const auto cause = static_cast<Cause>(c);
-    if (std::max(recorded.saves(cause), share_of(account.stall[cause], account)) >= kLookedAt)
+    if (std::max(recorded.saves(cause), window_share(account.stall[cause], account)) >= kLookedAt)
       sets.push_back({cause});
   }
   return sets;
@@ -164,7 +164,7 @@ void lead_with_straggler(const RunRecord& record, const Analysis& analysis,
   if (slow.empty()) return;
   for (Finding& finding : findings) {
     if (!is_about_one(finding))
-      finding.evidence = "on " + words_of_ranks(slow) + ": " + finding.evidence;
+      finding.evidence = "on " + describe_ranks(slow) + ": " + finding.evidence;
   }
   const auto found = std::find_if(findings.begin(), findings.end(), [](const Finding& finding) {
     return finding.id == kStragglerRank;
@@ -175,7 +175,7 @@ void lead_with_straggler(const RunRecord& record, const Analysis& analysis,
     add_figures(findings.front(), analysis, model->predict_like_others(slow, kSamplesOfPrediction));
 }
 
-void add_beside_account(Analysis& analysis, const FittedModel& model, const Prediction& base) {
+void add_stall_split(Analysis& analysis, const FittedModel& model, const Prediction& base) {
   if (!analysis.has_busy) return;
   const Prediction at_means = model.predict_at_means();
   analysis.starved = model::starved(analysis.account, base, at_means);
@@ -222,7 +222,7 @@ std::optional<std::vector<Finding>> weigh(Analysis& analysis, const RunRecord& r
   std::vector<Finding> findings = find_causes(record, analysis, predict);
   lead_with_straggler(record, analysis, &model, findings);
   note_extrapolations(analysis, findings, model);
-  add_beside_account(analysis, model, base);
+  add_stall_split(analysis, model, base);
   analysis.what_it_takes = what_it_takes(analysis, base, predict);
   return findings;
 }
@@ -250,8 +250,8 @@ std::optional<std::vector<Finding>> weigh_slowest(Analysis& analysis, const RunR
   judge_again(analysis, record, without, base, stop_signal);
   std::vector<Finding> findings = find_causes(slowest.record, slowest.analysis, predict);
   note_extrapolations(analysis, findings, model);
-  rewrite_for_job(record, analysis, slowest, others.in_its_place(base), findings);
-  add_beside_account(analysis, model, base);
+  rewrite_for_job(record, analysis, slowest, others.predict_slowest(base), findings);
+  add_stall_split(analysis, model, base);
   analysis.what_it_takes = what_it_takes(analysis, base, predict);
   return findings;
 }

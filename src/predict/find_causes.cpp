@@ -45,19 +45,19 @@ void weigh_all(std::vector<Weighing>& weighings, const Prediction& base, const P
 }
 
 // "; num-workers=24 gives more, 1,200 samples/s"
-std::string words_of_best(const Analysis& measured, const FixCandidate& option) {
+std::string describe_best_change(const Analysis& measured, const FixCandidate& option) {
   const ScaledPrediction best = scale_prediction(measured, *option.best);
   return fmt::format("; {} gives more, {} samples/s", changes_to_text(option.best_changes),
                      format_rate(best.rate_after));
 }
 
 // If the change brings work that was never measured, only a direction can be given.
-Finding finding_of(const FindingInput& facts, const FindingRow& row, const Candidate& candidate,
-                   const FixCandidate& option) {
+Finding cause_finding(const FindingInput& facts, const FindingRow& row, const Candidate& candidate,
+                      const FixCandidate& option) {
   const Analysis& measured = facts.analysis;
   const bool is_direction = !option.prediction.is_known() && !candidate.direction.empty();
   Finding finding =
-      said_of(facts, row, candidate, is_direction ? candidate.direction : option.changes);
+      build_finding(facts, row, candidate, is_direction ? candidate.direction : option.changes);
   if (finding.changes.empty()) return finding;
   finding.evidence += memory_words(facts, finding.changes);
   const bool saves = row.gives_back != Benefit::nothing && option.regained >= kMinReportedShare;
@@ -65,7 +65,7 @@ Finding finding_of(const FindingInput& facts, const FindingRow& row, const Candi
   finding.hoped_gain = option.prediction.gain() - 1;
   finding.removes = option.prediction.removes();
   if (!option.prediction.is_known()) return finding;
-  if (option.best) finding.evidence += words_of_best(measured, option);
+  if (option.best) finding.evidence += describe_best_change(measured, option);
   const ScaledPrediction promise = scale_prediction(measured, option.prediction);
   finding.rate_before = promise.rate_before;
   finding.rate_after = promise.rate_after;
@@ -83,7 +83,7 @@ struct Weighed {
   double gain;  // share of the window
 };
 
-std::vector<Finding> by_gain(std::vector<Weighed> weighed) {
+std::vector<Finding> sort_by_gain(std::vector<Weighed> weighed) {
   const auto weight = [](const Weighed& one) { return std::floor(one.gain / kAlike + 0.5); };
   std::stable_sort(weighed.begin(), weighed.end(),
                    [&](const Weighed& a, const Weighed& b) { return weight(a) > weight(b); });
@@ -121,13 +121,13 @@ std::vector<Finding> find_causes(const RunRecord& record, const Analysis& analys
     const FindingRow& row = *weighing.row;
     const double least = row.gives_back == Benefit::time ? kMinReportedShare : -kAboutAsMuch;
     if (option->regained < least) continue;
-    Finding finding = finding_of(facts, row, weighing.candidate, *option);
+    Finding finding = cause_finding(facts, row, weighing.candidate, *option);
     const double predicted_gain = finding.regained_s / seconds(analysis.account.window);
     const double gain = weighing.candidate.gives_waited ? finding.waited : predicted_gain;
     if (weighing.candidate.gives_waited) give_waited(finding, analysis);
     weighed.push_back({std::move(finding), gain});
   }
-  std::vector<Finding> findings = by_gain(std::move(weighed));
+  std::vector<Finding> findings = sort_by_gain(std::move(weighed));
   put_fix_first(findings, [](const Finding& finding) { return finding.gain(); });
   drop_repeated(findings);
   return findings;

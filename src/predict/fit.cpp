@@ -22,14 +22,14 @@ constexpr Nanos kAtOnce = 100 * kMicrosecond;  // longest pause of the thread af
 constexpr double kLags = 0.1;                  // share of a compute; above it the GPU waits
 
 struct Launching {
-  StageStats before_compute, beside_compute;
+  StageStats before_compute, overlapped_work;
   std::int64_t steps = 0, waited = 0;  // waited: steps whose thread waited for the GPU
 
   void add(const StepRow& row, Nanos next_ask) {
     const Nanos before = std::max<Nanos>(row.stall[Cause::launch] - row.not_asking, 0);
     const Nanos all = next_ask - row.take - (row.copy_end - row.copy_begin);
     before_compute.add(before, 0, 0, 0);
-    beside_compute.add(std::max<Nanos>(all - before, 0), 0, 0, 0);
+    overlapped_work.add(std::max<Nanos>(all - before, 0), 0, 0, 0);
     ++steps;
     const bool lags = static_cast<double>(before) > kLags * static_cast<double>(row.compute());
     waited += !lags && next_ask >= row.compute_end - kAtOnce ? 1 : 0;
@@ -37,7 +37,7 @@ struct Launching {
 };
 
 // Returns true if the record has the GPU's own times of a program's steps.
-bool tells_launching(const RunRecord& record) {
+bool knows_launches(const RunRecord& record) {
   return is_guest_engine(record.engine) && record.config.program.loader.value.empty() &&
          device_kind(record.config.trainer.device.value) == DeviceKind::gpu;
 }
@@ -59,7 +59,7 @@ void fit_launching(const RankRecord& record, FittedCosts::Rank& rank) {
     rank.waits_for_compute = true;
     return;
   }
-  rank.beside_compute = MeasuredTimes(launching.beside_compute);
+  rank.overlapped_work = MeasuredTimes(launching.overlapped_work);
 }
 
 constexpr std::array<Stage, 7> kBatchStages = {
@@ -100,7 +100,7 @@ struct Others {
   bool are_own = false;
 };
 
-std::optional<Others> others_of(const RunRecord& record, double queued, bool trains_here) {
+std::optional<Others> fit_others(const RunRecord& record, double queued, bool trains_here) {
   constexpr double kSlack = 1.5;
   const auto others = value_of(record.metrics, metric::host_other_cpu_s);
   Nanos window = 0;
@@ -114,7 +114,7 @@ std::optional<Others> others_of(const RunRecord& record, double queued, bool tra
   return Others{kSlack * (*others + own) / hosts / seconds(window) / (1 - queued), own > *others};
 }
 
-FittedCosts::Sample sample_of(const SampleRow& row, const PerStage<LibraryTime>& libraries) {
+FittedCosts::Sample fit_sample(const SampleRow& row, const PerStage<LibraryTime>& libraries) {
   FittedCosts::Sample sample;
   sample.bytes = row.bytes;
   for (std::size_t i = 0; i < row.parts.size(); ++i) {
@@ -178,8 +178,8 @@ StageStats launches_with_dispatch(const RankRecord& record) {
   return launches;
 }
 
-FittedCosts::Rank rank_of(const RankRecord& record, const RunConfig& config, bool device_is_real,
-                          const PerStage<LibraryTime>& libraries) {
+FittedCosts::Rank fit_rank(const RankRecord& record, const RunConfig& config, bool device_is_real,
+                           const PerStage<LibraryTime>& libraries) {
   FittedCosts::Rank rank;
   std::vector<SampleRow> rows = record.reservoir;
   if (!rows.empty() && rows.front().is_batch()) {
@@ -187,7 +187,7 @@ FittedCosts::Rank rank_of(const RankRecord& record, const RunConfig& config, boo
     put_short_rows_last(rows, config, rank);
   }
   rank.samples.reserve(rows.size());
-  for (const SampleRow& row : rows) rank.samples.push_back(sample_of(row, libraries));
+  for (const SampleRow& row : rows) rank.samples.push_back(fit_sample(row, libraries));
   for (Stage stage : kBatchStages)
     rank.stages[stage] = MeasuredTimes(record.stages[stage], libraries[stage]);
   const bool dispatches = device_kind(config.trainer.device.value) == DeviceKind::program &&
@@ -200,7 +200,7 @@ FittedCosts::Rank rank_of(const RankRecord& record, const RunConfig& config, boo
   return rank;
 }
 
-JobHosts hosts_of(const RunRecord& record) {
+JobHosts fit_hosts(const RunRecord& record) {
   JobHosts hosts;
   hosts.count = std::max<std::int64_t>(1, std::ssize(record.hosts));
   for (const HostRecord& host : record.hosts)
@@ -210,7 +210,7 @@ JobHosts hosts_of(const RunRecord& record) {
 }
 
 // Returns the busy workers as the account of a step books them.
-FittedCosts::BusyWorkers busy_workers_of(const RunRecord& record) {
+FittedCosts::BusyWorkers fit_busy_workers(const RunRecord& record) {
   StageStats receives;
   PerStage<Nanos> cpu{};
   for (const RankRecord& rank : record.ranks) {
@@ -229,7 +229,7 @@ FittedCosts::BusyWorkers busy_workers_of(const RunRecord& record) {
 
 FittedCosts fit_costs(const RunRecord& record, std::vector<std::string>& notes) {
   FittedCosts costs;
-  costs.hosts = hosts_of(record);
+  costs.hosts = fit_hosts(record);
   const bool declared = !record.config.has_data() && !is_guest_engine(record.engine);
   if (declared) return costs;
   const bool device_is_real =
@@ -240,21 +240,22 @@ FittedCosts fit_costs(const RunRecord& record, std::vector<std::string>& notes) 
       costs.making_threads = std::max(costs.making_threads, library.cpu / library.computing());
   std::size_t rows = 0;
   for (const RankRecord& rank : record.ranks) {
-    costs.ranks.push_back(rank_of(rank, record.config, device_is_real, libraries));
-    if (tells_launching(record)) fit_launching(rank, costs.ranks.back());
+    costs.ranks.push_back(fit_rank(rank, record.config, device_is_real, libraries));
+    if (knows_launches(record)) fit_launching(rank, costs.ranks.back());
     rows += rank.reservoir.size();
   }
   if (rows == 0) {
     throw RunError(
         "no sample was told apart, and no batch of samples seen, so what other settings give "
-        "cannot be said; try them with --try or sweep");
+        "cannot be said",
+        "try them with --try or sweep");
   }
-  if (!costs.tells_samples_apart())
+  if (!costs.separates_samples())
     notes.push_back("no sample was told apart: whole batches are drawn again");
   costs.shards = std::llround(value_of(record.metrics, metric::data_shards).value_or(0));
   fit_storage(costs, record, notes);
   costs.batch = sent_batch(record);
-  costs.busy_workers = busy_workers_of(record);
+  costs.busy_workers = fit_busy_workers(record);
   costs.turn = std::llround(value_of(record.metrics, metric::transport_turn_s).value_or(0) * 1e9);
   return costs;
 }
@@ -288,7 +289,7 @@ void fit_other_threads(FittedCosts& costs, const RunRecord& record,
   const double measured = std::min(queued_share(record), kMaxQueued);
   if (measured < queued_share(run(costs)) + kSameQueue) return;
   double low = 0, high = record.config.declared.cores / (1 - measured);
-  const std::optional<Others> others = others_of(record, measured, costs.compute_threads > 0);
+  const std::optional<Others> others = fit_others(record, measured, costs.compute_threads > 0);
   if (others) high = std::min(high, others->most);
   if (high < kMinOthers) return;
   for (int i = 0; i < kHalvings; ++i) {
@@ -297,7 +298,7 @@ void fit_other_threads(FittedCosts& costs, const RunRecord& record,
   }
   notes.push_back(fmt::format(
       "{} took cores as {:.1f} more threads would, and are taken to go on doing so",
-      others && others->are_own ? "threads of this program beside its loader" : "other processes",
+      others && others->are_own ? "threads of this program outside its loader" : "other processes",
       costs.other_threads));
 }
 

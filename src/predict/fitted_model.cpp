@@ -37,10 +37,10 @@ void put_seen_epoch(const RunRecord& seen, RunConfig& config) {
 }
 
 // Returns the observed settings of the loader as settings of a native loader.
-RunConfig to_native_config(const RunRecord& of) {
-  const RunConfig& seen = of.config;
+RunConfig to_native_config(const RunRecord& record) {
+  const RunConfig& seen = record.config;
   RunConfig config = seen;
-  put_seen_epoch(of, config);
+  put_seen_epoch(record, config);
   config.program.command = {};
   config.program.loader = config.program.train_step = {};
   // The measured times include these injections, and the model has no name for this stage.
@@ -70,8 +70,8 @@ RunConfig to_native_config(const RunRecord& of) {
 constexpr double kNoticeablyAlone = 0.98;
 
 RunError interrupted_prediction() {
-  return RunError(
-      "the prediction was interrupted; a saved result gives it with 'loaderscope report'");
+  return RunError("the prediction was interrupted",
+                  "a saved result gives it with 'loaderscope report'");
 }
 
 // A place for one model. At most one model per core runs at once, as the model of a large job takes
@@ -95,7 +95,7 @@ std::string note_of_compute(const FittedCosts& costs) {
       "training computes on the cores that the loader needs, with {:.1f} threads{}",
       costs.compute_threads,
       costs.compute_alone < kNoticeablyAlone
-          ? fmt::format(", and would take {} of its time without the loader beside it",
+          ? fmt::format(", and would take {} of its time without the loader next to it",
                         format_percent(costs.compute_alone))
           : "");
 }
@@ -108,7 +108,7 @@ FittedModel::FittedModel(const RunRecord& record, const std::atomic<int>* stop_s
     : base_runs_(std::make_shared<model::BaselineCache>()),
       stop_signal_(stop_signal),
       config_(is_of_somebody_else(record) ? to_native_config(record) : record.config),
-      limits_(limits_of(record.config)) {
+      limits_(declared_limits(record.config)) {
   model::refuse_unpredictable(record);
   if (is_of_somebody_else(record)) measured_ = record.config;
   steps_ = record.ranks.front().steps();
@@ -141,9 +141,9 @@ FittedModel::FittedModel(const RunConfig& given, const MachineLimits& limits)
       limits_(limits),
       costs_(std::make_shared<FittedCosts>()) {
   if (!config_.has_data()) return;
-  throw UsageError(
-      "what-if: real data must be measured first; save a result with 'run --json FILE' and give "
-      "it, or declare --cost without --data");
+  throw UsageError("what-if: real data must be measured first",
+                   "save a result with 'run --json FILE' and give it, "
+                   " or declare --cost without --data");
 }
 
 RunRecord FittedModel::simulate(const RunConfig& config, const FittedCosts& costs,

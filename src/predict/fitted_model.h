@@ -63,7 +63,7 @@ class FittedModel {
 
   // Predicts under the load that other processes caused in `measured`, a run of the changes. Their
   // load is then no part of the error.
-  Prediction predict_under_load_of(const RunRecord& measured, const Changes& changes) const;
+  Prediction predict_under_load(const RunRecord& measured, const Changes& changes) const;
 
   // Predicts the run if these ranks were like the others: with the costs of the first other rank,
   // and without their injections.
@@ -111,19 +111,19 @@ class FittedModel {
 
   // Throw UsageError as predict() does. `costs`: costs of the run, if they differ from the measured
   // ones. `amount`: amount of the work that first workers add.
-  Case case_of(const Changes& changes) const;
-  Case case_of(const Changes& changes, FittedCosts costs, Amount amount = Amount::usual) const;
+  Case make_case(const Changes& changes) const;
+  Case make_case(const Changes& changes, FittedCosts costs, Amount amount = Amount::usual) const;
   RunConfig base_config() const;  // config without changes
   void refuse_unknown(const Changes& changes) const;
-  static void change_beyond_settings(const Change& change, Case& of);
-  void resolve_for_model(Case& of) const;
-  void keep_measured(const Changes& changes, Case& of) const;
+  static void change_beyond_settings(const Change& change, Case& changed);
+  void resolve_for_model(Case& changed) const;
+  void keep_measured(const Changes& changes, Case& changed) const;
   void add_spread_of_first_workers(const Changes& changes, const Knockouts& knockouts,
                                    Prediction& usual) const;
 
   void set_windows(RunConfig& base, RunConfig& changed, const Changes& changes,
                    std::int64_t most_samples) const;
-  void set_window_behind_warmup(RunConfig& config, std::int64_t steps) const;
+  void set_window_after_warmup(RunConfig& config, std::int64_t steps) const;
   void note_extrapolation(Prediction& prediction, const FittedCosts& costs) const;
   Prediction run(Prediction prediction, const FittedCosts& costs,
                  const Knockouts& knockouts = {}) const;
@@ -142,13 +142,13 @@ class FittedModel {
 
 GoodnessOfFit goodness_of_fit(const Analysis& measured, const Prediction& fitted);
 
-// Returns the settings to run `in_force`, the settings of a run, again with changes on the same
+// Returns the settings to run `current`, the settings of a run, again with changes on the same
 // data and device. Throws UsageError if the changes contradict each other.
-RunConfig rerun_config(const RunConfig& in_force, const Changes& changes);
+RunConfig rerun_config(const RunConfig& current, const Changes& changes);
 // Returns the same before resolve(): the settings to give.
-RunConfig rerun_settings(const RunConfig& in_force, const Changes& changes);
+RunConfig rerun_settings(const RunConfig& current, const Changes& changes);
 
 // Returns the machine's limits that the settings in force depend on.
-MachineLimits limits_of(const RunConfig& in_force);
+MachineLimits declared_limits(const RunConfig& current);
 
 }  // namespace loaderscope

@@ -33,7 +33,7 @@ void take_no_compute(FittedCosts& costs, RunConfig& config) {
   costs.compute_threads = 0;
   for (FittedCosts::Rank& rank : costs.ranks) {
     rank.stages[Stage::compute] = rank.last_compute = {};
-    rank.beside_compute = {};
+    rank.overlapped_work = {};
   }
 }
 
@@ -68,27 +68,27 @@ Prediction FittedModel::predict_job(const JobHosts& hosts,
                                     const std::optional<SharedStorage>& storage,
                                     const Changes& changes, std::int64_t steps,
                                     std::int64_t longest_epoch) const {
-  auto [costs, prediction] = case_of(changes);
+  auto [costs, prediction] = make_case(changes);
   costs.hosts = hosts;
   if (storage) {
     model::replace_storage(costs, prediction.config, *storage);
     note_latency_of_batches(costs, *storage, prediction);
   }
-  set_window_behind_warmup(prediction.config, steps);
+  set_window_after_warmup(prediction.config, steps);
   run_whole_epochs_or_none(prediction.config, longest_epoch);
   return run(std::move(prediction), costs);
 }
 
 LoaderAlone FittedModel::loader_alone(const std::optional<SharedStorage>& storage,
                                       const Changes& changes, std::int64_t steps) const {
-  auto [costs, prediction] = case_of(changes);
+  auto [costs, prediction] = make_case(changes);
   RunConfig& config = prediction.config;
   if (storage) model::replace_storage(costs, config, *storage);
   LoaderAlone alone;
   alone.storage_rate = storage ? storage->bandwidth : model::shared_storage_rate(costs, config);
   model::read_alone(costs, config);
   take_no_compute(costs, config);
-  set_window_behind_warmup(config, steps);
+  set_window_after_warmup(config, steps);
   run_whole_epochs_or_none(config, 0);
   alone.record = simulate(config, costs, {Stage::compute});
   alone.request_bytes = model::bytes_in_requests(costs);

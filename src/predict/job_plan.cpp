@@ -24,49 +24,48 @@ constexpr std::size_t kMaxSizes = 8;
 constexpr std::int64_t kMaxRanks = 32'768;  // more take the model hours and tens of gigabytes
 
 // Returns a count that the question sets, by the setting's name or an alias, or that of the run.
-std::int64_t count_in(const PlanRequest& question, std::string_view name, std::int64_t of_run) {
+std::int64_t asked_count(const PlanRequest& question, std::string_view name,
+                         std::int64_t measured) {
   for (const Change& change : question.changes) {
     if (change_setting({change}, name)) return parse_count(change.value);
   }
-  return of_run;
+  return measured;
 }
 
 std::int64_t samples_of_epoch(const RunRecord& record, const PlanRequest& question) {
-  return count_in(question, "samples", record.config.data.samples);
+  return asked_count(question, "samples", record.config.data.samples);
 }
 
 // Throws UsageError if a rank would get less than one batch in an epoch.
 void refuse_too_few_samples(const RunRecord& record, const PlanRequest& question) {
   const std::int64_t samples = samples_of_epoch(record, question);
-  const std::int64_t batch = count_in(question, "batch-size", record.config.loader.batch_size);
+  const std::int64_t batch = asked_count(question, "batch-size", record.config.loader.batch_size);
   const std::int64_t each = divide_up(samples, question.ranks);
   if (samples <= 0 || question.ranks < 2 || each >= batch) return;
-  throw UsageError(fmt::format(
-      "--ranks {}: too few samples: each rank would get {} of the {}, and a batch has {}; plan "
-      "fewer ranks, or say with --set samples=N how many the job will have",
-      question.ranks, each, format_count(samples), format_count(batch)));
+  throw UsageError(
+      fmt::format(
+          "--ranks {}: too few samples: each rank would get {} of the {}, and a batch has {}",
+          question.ranks, each, format_count(samples), format_count(batch)),
+      "plan fewer ranks, or say with --set samples=N how many the job will have");
 }
 
 PlanRequest completed(const RunRecord& record, const PlanRequest& asked) {
   if (record.hosts.size() > 1)
-    throw UsageError(fmt::format(
-        "--from: the result is of {} hosts; a plan is made of one host's own, each host of the job "
-        "being like it",
-        record.hosts.size()));
+    throw UsageError(fmt::format("--from: the result is of {} hosts", record.hosts.size()),
+                     "a plan is made of one host's own, each host of the job being like it");
   require_complete_job(record, "--from");
   PlanRequest question = asked;
   const std::int64_t measured = record.config.trainer.ranks;
   if (!question.gpu_price && record.config.answer.gpu_price > 0)
     question.gpu_price = record.config.answer.gpu_price;
   if (question.ranks > kMaxRanks)
-    throw UsageError(
-        fmt::format("--ranks {}: the model runs a job of up to {} ranks; plan that many, the table "
-                    "of sizes says how it goes on",
-                    question.ranks, format_count(kMaxRanks)));
+    throw UsageError(fmt::format("--ranks {}: the model runs a job of up to {} ranks",
+                                 question.ranks, format_count(kMaxRanks)),
+                     "plan that many, the table of sizes shows the trend");
   if (question.hosts == 0) question.hosts = divide_up(question.ranks, measured);
   if (question.hosts > question.ranks)
-    throw UsageError(fmt::format("--hosts {}: more hosts than ranks; a host needs one of the {}",
-                                 question.hosts, question.ranks));
+    throw UsageError(fmt::format("--hosts {}: more hosts than ranks", question.hosts),
+                     fmt::format("a host needs one of the {}", question.ranks));
   return question;
 }
 
@@ -100,13 +99,13 @@ std::int64_t steps_for(const RunConfig& config, std::int64_t ranks) {
 // their rates comparable, unless they are too long.
 std::int64_t longest_for(const RunConfig& config, const PlanRequest& question, std::int64_t ranks) {
   const std::int64_t most = kMaxSamples / std::max<std::int64_t>(config.loader.batch_size, 1);
-  const std::int64_t of_job = steps_for(config, question.ranks) * question.ranks;
-  return divide_up(std::min(of_job, most), ranks);
+  const std::int64_t job_samples = steps_for(config, question.ranks) * question.ranks;
+  return divide_up(std::min(job_samples, most), ranks);
 }
 
 // Returns the size as the model predicts it, corrected by the model's error for the run itself. The
 // busy share is at most 1.
-JobSize size_of(const Prediction& prediction, std::int64_t hosts, double calibration) {
+JobSize make_size(const Prediction& prediction, std::int64_t hosts, double calibration) {
   JobSize size;
   size.ranks = prediction.config.trainer.ranks;
   size.hosts = hosts;
@@ -124,22 +123,22 @@ JobSize size_of(const Prediction& prediction, std::int64_t hosts, double calibra
 
 // Between the ends of two steps of the run.
 Nanos mean_step_time(const RunRecord& record, const Analysis& analysis) {
-  return analysis.steps > 0 ? of_step(record, analysis.account.window) : 0;
+  return analysis.steps > 0 ? step_mean(record, analysis.account.window) : 0;
 }
 
 // `config`: settings of the job. The start of an epoch comes from the run, unless the model ran
 // whole epochs.
-JobEpoch epoch_of(const JobPlan& plan, RunConfig config, std::int64_t samples,
-                  const SeenEpochs& seen) {
+JobEpoch make_epoch(const JobPlan& plan, RunConfig config, std::int64_t samples,
+                    const SeenEpochs& seen) {
   config.data.samples.value = samples;
   const JobSize& job = plan.job();
   JobEpoch epoch;
   epoch.samples = samples;
   epoch.steps = steps_of_epoch(config);
-  epoch.busy = plan.has_busy ? 1 - share_of(job.account.idle(), job.account) : 0;
+  epoch.busy = plan.has_busy ? 1 - window_share(job.account.idle(), job.account) : 0;
   if (job.epoch_s) {
     epoch.seconds = *job.epoch_s;
-    epoch.start_s = epoch.seconds * share_of(job.account.why[Why::epoch], job.account);
+    epoch.start_s = epoch.seconds * window_share(job.account.why[Why::epoch], job.account);
   } else {
     epoch.start_s = seen.start_ns() / 1e9;
     epoch.seconds = static_cast<double>(epoch.steps) *
@@ -161,16 +160,17 @@ std::optional<JobSize> size_with_enough(const FittedModel& model, const JobPlan&
   if (plan.first_full.empty()) return std::nullopt;
   const PlanRequest question = if_unlimited(plan.question, plan.shared);
   try {
-    return size_of(model.predict_job(hosts_for(question, question.hosts, apart), question.storage,
-                                     changes_for(question, question.ranks),
-                                     steps_for(record.config, question.ranks), 0),
-                   question.hosts, calibration);
+    return make_size(model.predict_job(hosts_for(question, question.hosts, apart), question.storage,
+                                       changes_for(question, question.ranks),
+                                       steps_for(record.config, question.ranks), 0),
+                     question.hosts, calibration);
   } catch (const UsageError&) {
     return std::nullopt;
   }
 }
 
-JobNeeds needs_of(const FittedModel& model, const RunRecord& record, const PlanRequest& question) {
+JobNeeds find_needs(const FittedModel& model, const RunRecord& record,
+                    const PlanRequest& question) {
   const LoaderAlone alone =
       model.loader_alone(question.storage, question.changes,
                          steps_for(record.config, sane_count(record.config.trainer.ranks)));
@@ -178,7 +178,8 @@ JobNeeds needs_of(const FittedModel& model, const RunRecord& record, const PlanR
   needs.storage_bytes = alone.request_bytes.value_or(needs.sample.stored_bytes);
   if (question.decode && needs.sample.decode_cpu_ns <= 0)
     throw RunError(
-        "the run does not tell what decoding takes, so --decode-hosts cannot be answered; measure "
+        "the run does not show what decoding takes, so --decode-hosts cannot be answered",
+        "measure "
         "one that decodes where loaderscope sees it, or leave it out");
   return needs;
 }
@@ -297,20 +298,21 @@ JobPlan plan_job(const RunRecord& record, const PlanRequest& asked,
   plan.fit = goodness_of_fit(analysis, fitted);
   if (!plan.fit.can_predict())
     throw RunError("the model misses the run by more than 10 %, so nothing is planned with it: " +
-                   plan.fit.sentence() + "; measure it again on a calmer machine, or for longer");
+                       plan.fit.sentence(),
+                   "measure it again on a calmer machine, or for longer");
   plan.measured = {record.config.trainer.ranks, 1, analysis.samples_per_s.mean, analysis.account,
                    std::nullopt};
   const double calibration =
       fitted.samples_per_s > 0 ? analysis.samples_per_s.mean / fitted.samples_per_s : 1;
 
   plan.notes = model.notes();
-  const std::int64_t of_host = question.ranks_of_host();
+  const std::int64_t host_ranks = question.ranks_of_host();
   const Nanos apart = question.ranks > 1 ? mean_step_time(record, analysis) : 0;
-  const JobNeeds needs = needs_of(model, record, question);
+  const JobNeeds needs = find_needs(model, record, question);
   const std::vector<std::int64_t> counts = host_counts(question.hosts);
   std::vector<std::future<Prediction>> running(counts.size());
   for (std::size_t i = counts.size(); i-- > 0;) {  // the largest, which takes longest, first
-    const std::int64_t ranks = std::min(of_host * counts[i], question.ranks);
+    const std::int64_t ranks = std::min(host_ranks * counts[i], question.ranks);
     running[i] = std::async(std::launch::async, [&, hosts = counts[i], ranks] {
       return model.predict_job(hosts_for(question, hosts, apart), question.storage,
                                changes_for(question, ranks), steps_for(record.config, ranks),
@@ -322,7 +324,7 @@ JobPlan plan_job(const RunRecord& record, const PlanRequest& asked,
   for (std::size_t i = 0; i < counts.size(); ++i) {
     const Prediction prediction = running[i].get();
     if (i == 0) step = mean_step(prediction);
-    plan.sizes.push_back(size_of(prediction, counts[i], calibration));
+    plan.sizes.push_back(make_size(prediction, counts[i], calibration));
     plan.has_busy = prediction.has_busy();
     config = prediction.config;
     if (i + 1 == counts.size()) add_notes(plan.notes, prediction.notes);
@@ -335,7 +337,7 @@ JobPlan plan_job(const RunRecord& record, const PlanRequest& asked,
   const std::int64_t samples = samples_of_epoch(record, question);
   plan.data_bytes = std::llround(needs.sample.stored_bytes * static_cast<double>(samples));
   if (samples > 0)
-    plan.epoch = epoch_of(plan, config, samples, epochs_seen(record, analysis.account));
+    plan.epoch = make_epoch(plan, config, samples, epochs_seen(record, analysis.account));
   add_plan_notes(plan, record, analysis, needs);
   return plan;
 }

@@ -19,7 +19,7 @@ namespace loaderscope {
 namespace {
 
 bool is_unknown(const FittedCosts& costs, const RunConfig& config, Stage stage) {
-  return !costs.knows(stage) && config.cost_of(stage) == nullptr;
+  return !costs.knows(stage) && config.declared_cost(stage) == nullptr;
 }
 
 // Returns whether `config` has workers, `base` has none, and their work was neither measured nor
@@ -72,16 +72,16 @@ void note_lost_injections(const RunConfig& measured, const Changes& changes,
   }
 }
 
-void change_world_of(const Change& change, const EnvironmentChange& world, RunConfig& config,
-                     FittedCosts& costs, std::vector<std::string>& notes) {
-  const std::string place = place_of(change) + ": ";
+void change_environment(const Change& change, const EnvironmentChange& world, RunConfig& config,
+                        FittedCosts& costs, std::vector<std::string>& notes) {
+  const std::string place = change_place(change) + ": ";
   if (world.word == WorldWord::other_threads) {
     costs.other_threads = world.value;
   } else if (costs.has_samples()) {
     model::change_storage(costs, world, place, notes);
   } else if (!change_world(config, world)) {
-    throw UsageError(place +
-                     "the run declares nothing of it; of what is declared storage-latency, "
+    throw UsageError(place + "the run declares nothing of it",
+                     "of what is declared storage-latency, "
                      "storage-bandwidth and queue-depth can be changed");
   }
 }
@@ -102,29 +102,29 @@ void FittedModel::refuse_unknown(const Changes& changes) const {
   for (const Change& change : changes) {
     const Field* field = find_field(change.key);
     if (field == nullptr) continue;  // a speed
-    const std::string place = place_of(change) + ": ";
+    const std::string place = change_place(change) + ": ";
     if (field->is_about(about::kNotModelled))
-      throw UsageError(place + "a what-if keeps " + std::string(field->name) + " as it is");
+      throw UsageError(place + "a what-if keeps " + std::string(field->name) + " as it is",
+                       "leave it out");
     if (const auto word = word_for_setting(field->name); costs_->has_samples() && !word.empty())
-      throw UsageError(place + "of a run that was measured it is --set " + std::string(word) + "=" +
-                       shown_text(change.value));
+      throw UsageError(place + "a measured run takes another setting for it",
+                       "give --set " + std::string(word) + "=" + shown_text(change.value));
     if (costs_->has_samples() && field->is_about(kUnknownOfData)) {
-      throw UsageError(place +
-                       "the result does not say what this would cost; measure it with "
-                       "'loaderscope run'");
+      throw UsageError(place + "the result does not say what this would cost",
+                       "measure it with 'loaderscope run'");
     }
-    if (!costs_->tells_samples_apart() && field->is_about(about::kWithinBatch)) {
+    if (!costs_->separates_samples() && field->is_about(about::kWithinBatch)) {
       throw UsageError(
           place +
-          "the loader makes whole batches, in which no sample was told apart: what one "
-          "takes is not known" +
-          (field->is_about(about::kNativeLoader) ? "" : "; measure it"));
+              "the loader makes whole batches, in which no sample was told apart: what one "
+              "takes is not known",
+          field->is_about(about::kNativeLoader) ? "" : "measure it");
     }
   }
 }
 
-FittedModel::Case FittedModel::case_of(const Changes& changes, FittedCosts costs,
-                                       Amount amount) const {
+FittedModel::Case FittedModel::make_case(const Changes& changes, FittedCosts costs,
+                                         Amount amount) const {
   refuse_unknown(changes);
   Case result{std::move(costs), {}};
   RunConfig& config = result.prediction.config;
@@ -143,18 +143,18 @@ FittedModel::Case FittedModel::case_of(const Changes& changes, FittedCosts costs
   return result;
 }
 
-FittedModel::Case FittedModel::case_of(const Changes& changes) const {
-  return case_of(changes, *costs_);
+FittedModel::Case FittedModel::make_case(const Changes& changes) const {
+  return make_case(changes, *costs_);
 }
 
-RunConfig FittedModel::base_config() const { return case_of({}).prediction.config; }
+RunConfig FittedModel::base_config() const { return make_case({}).prediction.config; }
 
-void FittedModel::resolve_for_model(Case& of) const {
-  RunConfig& config = of.prediction.config;
-  std::vector<std::string>& notes = of.prediction.notes;
+void FittedModel::resolve_for_model(Case& changed) const {
+  RunConfig& config = changed.prediction.config;
+  std::vector<std::string>& notes = changed.prediction.notes;
   if (device_kind(config.trainer.device.value) != DeviceKind::none)
     config.trainer.device.value = "sim";
-  if (of.costs.has_samples()) {
+  if (changed.costs.has_samples()) {
     config.engine.value = "native";
     config.data.source.set(config_.data.source);
     config = resolve_measured(config, limits_, notes);
@@ -166,50 +166,51 @@ void FittedModel::resolve_for_model(Case& of) const {
 }
 
 // Applies a change that only a model can make.
-void FittedModel::change_beyond_settings(const Change& change, Case& of) {
-  RunConfig& config = of.prediction.config;
-  std::vector<std::string>& notes = of.prediction.notes;
-  if (const auto world = world_change_of(change))
-    change_world_of(change, *world, config, of.costs, notes);
-  if (const auto speedup = speedup_of(change)) speed_up(change, *speedup, config, of.costs, notes);
+void FittedModel::change_beyond_settings(const Change& change, Case& changed) {
+  RunConfig& config = changed.prediction.config;
+  std::vector<std::string>& notes = changed.prediction.notes;
+  if (const auto world = find_environment_change(change))
+    change_environment(change, *world, config, changed.costs, notes);
+  if (const auto speedup = find_speedup(change))
+    speed_up(change, *speedup, config, changed.costs, notes);
 }
 
 // Keeps values that no declared setting determines, and drops values that were both measured and
 // declared.
-void FittedModel::keep_measured(const Changes& changes, Case& of) const {
-  RunConfig& config = of.prediction.config;
+void FittedModel::keep_measured(const Changes& changes, Case& changed) const {
+  RunConfig& config = changed.prediction.config;
   if (!change_setting(changes, "samples")) config.data.samples.value = config_.data.samples;
   // The data determines the delivered size of arrays.
   if (!config.data.delivered_bytes.given)
     config.data.delivered_bytes.value = config_.data.delivered_bytes;
-  drop_measured_injections(config, config_, of.costs);
-  model::give_shards_to_workers(config, of.costs.shards, of.prediction.notes);
-  model::queue_in_proportion(of.costs, *costs_, config_, config);
+  drop_measured_injections(config, config_, changed.costs);
+  model::give_shards_to_workers(config, changed.costs.shards, changed.prediction.notes);
+  model::queue_in_proportion(changed.costs, *costs_, config_, config);
   if (!change_setting(changes, "compute")) return;
-  for (FittedCosts::Rank& rank : of.costs.ranks) rank.stages[Stage::compute] = {};
+  for (FittedCosts::Rank& rank : changed.costs.ranks) rank.stages[Stage::compute] = {};
 }
 
-MachineLimits limits_of(const RunConfig& in_force) {
-  return {std::clamp(in_force.declared.cores.value, 1e-3, 65536.0)};
+MachineLimits declared_limits(const RunConfig& current) {
+  return {std::clamp(current.declared.cores.value, 1e-3, 65536.0)};
 }
 
-RunConfig rerun_settings(const RunConfig& in_force, const Changes& changes) {
-  model::refuse_trace(in_force.engine.value);
-  RunConfig config = counterfactual(in_force, changes);
+RunConfig rerun_settings(const RunConfig& current, const Changes& changes) {
+  model::refuse_trace(current.engine.value);
+  RunConfig config = counterfactual(current, changes);
   for (const Change& change : changes) {
-    if (const std::optional<Speedup> speedup = speedup_of(change)) make_faster(config, *speedup);
-    if (const auto world = world_change_of(change)) change_world(config, *world);
+    if (const std::optional<Speedup> speedup = find_speedup(change)) make_faster(config, *speedup);
+    if (const auto world = find_environment_change(change)) change_world(config, *world);
   }
-  if (!is_guest_engine(in_force.engine.value)) {
-    if (in_force.has_data()) config.data.source.set(in_force.data.source);
-    config.trainer.device.set(in_force.trainer.device);
+  if (!is_guest_engine(current.engine.value)) {
+    if (current.has_data()) config.data.source.set(current.data.source);
+    config.trainer.device.set(current.trainer.device);
   }
   return config;
 }
 
-RunConfig rerun_config(const RunConfig& in_force, const Changes& changes) {
+RunConfig rerun_config(const RunConfig& current, const Changes& changes) {
   std::vector<std::string> notes;
-  return resolve(rerun_settings(in_force, changes), limits_of(in_force), notes);
+  return resolve(rerun_settings(current, changes), declared_limits(current), notes);
 }
 
 RunConfig FittedModel::to_run(const Changes& named) const {
@@ -218,15 +219,16 @@ RunConfig FittedModel::to_run(const Changes& named) const {
   std::transform(named.begin(), named.end(), std::back_inserter(changes), as_setting);
   for (const Change& change : changes) {
     if (change.key == kOtherThreads)
-      throw UsageError("--verify: other-threads cannot be set here; end the other programs first");
-    if (const auto world = world_change_of(change); world && costs_->has_samples())
-      throw UsageError("--verify: " + change.key +
-                       " cannot be set here, the storage is real; run it where it is so");
-    const std::optional<Speedup> speedup = speedup_of(change);
+      throw UsageError("--verify: other-threads cannot be set here",
+                       "end the other programs first");
+    if (const auto world = find_environment_change(change); world && costs_->has_samples())
+      throw UsageError("--verify: " + change.key + " cannot be set here, the storage is real",
+                       "run it where it is so");
+    const std::optional<Speedup> speedup = find_speedup(change);
     RunConfig declared = config_;
     if (!speedup || (!costs_->knows(speedup->stage) && make_faster(declared, *speedup))) continue;
-    throw UsageError("--verify: " + change.key +
-                     " cannot be run, the stage works for real; leave out one of them");
+    throw UsageError("--verify: " + change.key + " cannot be run, the stage works for real",
+                     "leave out one of them");
   }
   return rerun_config(measured_ ? *measured_ : config_, changes);
 }

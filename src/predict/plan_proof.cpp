@@ -95,7 +95,7 @@ std::optional<ProofCase> case_without(Cause cause, const RunConfig& config) {
 }
 
 // Returns all stages of a loader in the model.
-Knockouts of_loader() {
+Knockouts loader_stages() {
   Knockouts all = {Stage::transport, Stage::transport_recv, Stage::pin, Stage::startup,
                    Stage::startup_parent};
   for (const Stage stage : kMakingStages) all.add(stage);
@@ -116,7 +116,7 @@ std::string why_not(Cause cause) {
     case Cause::opaque:
       return begin + "another loader does it";
     default:
-      return begin + "nobody knows what it is";
+      return begin + "its nature is not known";
   }
 }
 
@@ -196,7 +196,7 @@ bool is_work_of_loader(Cause cause) {
 // Plans the turns for another program's loader, which can only be left out as a whole.
 void plan_turns_for(Proof& proof, const Verdict& verdict) {
   const ProofCase without =
-      knocked_out("all of the loader, delivered batches in its place", of_loader());
+      knocked_out("all of the loader, delivered batches in its place", loader_stages());
   const auto& causes = verdict.candidates;
   if (verdict.bound_by == "compute" || std::any_of(causes.begin(), causes.end(), is_work_of_loader))
     proof.cases.push_back(without);
@@ -207,12 +207,12 @@ void plan_turns_for(Proof& proof, const Verdict& verdict) {
 }
 
 void plan_all_turns(Proof& proof) {
-  proof.cases.push_back(knocked_out("delivered", of_loader()));
+  proof.cases.push_back(knocked_out("delivered", loader_stages()));
   proof.cases.push_back(knocked_out("loader", {}));
 }
 
 void plan_fix(Proof& proof, const Analysis& analysis) {
-  const Finding* fix = fix_of(analysis);
+  const Finding* fix = advised_fix(analysis);
   if (fix == nullptr && analysis.verdict.withheld_reason) {
     proof.reason = "without a verdict nothing is advised: " + *analysis.verdict.withheld_reason;
     return;
@@ -242,13 +242,13 @@ Proof plan_proof(Prove asked, const RunRecord& record, const Analysis& analysis)
   proof.exact = is_model_engine(record.engine);
   proof.has_busy = analysis.has_busy;
   proof.base.name = "base";
-  proof.by_turns =
+  proof.alternates =
       asked != Prove::fix && !is_native_engine(record.engine) && !is_model_engine(record.engine);
   if (record.interrupted) {
     proof.reason = "the run was interrupted";
   } else if (analysis.steps == 0) {
     proof.reason = "no step was measured";
-  } else if (asked == Prove::all && proof.by_turns) {
+  } else if (asked == Prove::all && proof.alternates) {
     plan_all_turns(proof);
   } else if (asked == Prove::all) {
     plan_all(proof, record.config);
@@ -256,7 +256,7 @@ Proof plan_proof(Prove asked, const RunRecord& record, const Analysis& analysis)
     plan_fix(proof, analysis);
   } else if (analysis.verdict.withheld_reason) {
     proof.reason = "the verdict is withheld: " + *analysis.verdict.withheld_reason;
-  } else if (proof.by_turns) {
+  } else if (proof.alternates) {
     plan_turns_for(proof, analysis.verdict);
   } else {
     plan_blamed(proof, record.config, analysis);

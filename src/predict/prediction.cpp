@@ -28,8 +28,9 @@ std::optional<Cause> Prediction::removes() const {
   double most = 0;
   for (const auto& word : Words<Cause>::table()) {
     const Cause cause = word.value;
-    const double before = share_of(base_account.stall[cause], base_account) / base_samples_per_s;
-    const double after = share_of(account.stall[cause], account) / samples_per_s;
+    const double before =
+        window_share(base_account.stall[cause], base_account) / base_samples_per_s;
+    const double after = window_share(account.stall[cause], account) / samples_per_s;
     if (before - after <= most) continue;
     most = before - after;
     removed = cause;

@@ -42,14 +42,14 @@ bool saw_streams_end(const RunRecord& record) {
 void refuse_large_jobs(const RunRecord& record) {
   if (record.hosts.size() < 2 || std::ssize(record.ranks) <= kMaxRanksOfHosts) return;
   throw RunError(
-      fmt::format("{} ranks on {} hosts are more than the {} of which all are run in the model; "
-                  "give the result of one host, to 'loaderscope plan' for the job",
-                  record.ranks.size(), record.hosts.size(), kMaxRanksOfHosts));
+      fmt::format("{} ranks on {} hosts are more than the {} of which all are run in the model",
+                  record.ranks.size(), record.hosts.size(), kMaxRanksOfHosts),
+      "give the result of one host, to 'loaderscope plan' for the job");
 }
 
 void refuse_opaque(const RunConfig& config) {
   if (config.loader.executor != Executor::opaque) return;
-  throw RunError("what is inside the loader is not seen, so nothing can be predicted of it; " +
+  throw RunError("what is inside the loader is not seen, so nothing can be predicted of it",
                  remeasure_hint(config));
 }
 
@@ -57,7 +57,8 @@ void refuse_ended_streams(const RunRecord& record) {
   if (!saw_streams_end(record)) return;
   throw RunError(
       "streams ended within the run, each with its worker, which the model does not know, so "
-      "nothing is predicted; measure within one epoch, with fewer --steps");
+      "nothing is predicted",
+      "measure within one epoch, with fewer --steps");
 }
 
 constexpr double kNoticeableWaits = 0.1;  // share of the samples' time
@@ -68,18 +69,17 @@ constexpr std::int64_t kFarMore = 4;      // times the workers
 void refuse_trace(std::string_view engine) {
   if (!is_trace_engine(engine)) return;
   throw RunError(
-      "the result is of a trace, which tells what was waited for and neither what a batch costs "
-      "nor what program it was: nothing can be predicted from it or run again; measure the "
+      "the result is of a trace, which shows what was waited for and neither what a batch costs "
+      "nor what program it was: nothing can be predicted from it or run again",
+      "measure the "
       "program itself with 'loaderscope run --json run.json -- python train.py'");
 }
 
 void refuse_large_steps(const RunConfig& config) {
   const std::int64_t per_step = config.loader.batch_size * config.trainer.ranks;
   if (per_step <= kMaxStep) return;
-  throw RunError(
-      fmt::format("a step of {} samples is too large for a prediction; give smaller batches or "
-                  "fewer ranks",
-                  per_step));
+  throw RunError(fmt::format("a step of {} samples is too large for a prediction", per_step),
+                 "give smaller batches or fewer ranks");
 }
 
 void refuse_unpredictable(const RunRecord& record) {
@@ -119,12 +119,12 @@ void note_same_compute(const RunConfig& base, const RunConfig& config, const Fit
       plural(after, "sample"), before));
 }
 
-void note_extrapolation(const RunConfig& base, const FittedCosts& costs, bool of_user_code,
+void note_extrapolation(const RunConfig& base, const FittedCosts& costs, bool is_user_code,
                         Prediction& prediction) {
   const RunConfig& config = prediction.config;
   const auto unmeasured = [&](Stage stage, const std::string& words) {
-    if (costs.knows(stage) || config.cost_of(stage) != nullptr) return;
-    prediction.is_unknown = prediction.is_unknown || of_user_code;
+    if (costs.knows(stage) || config.declared_cost(stage) != nullptr) return;
+    prediction.is_unknown = prediction.is_unknown || is_user_code;
     prediction.notes.push_back(
         fmt::format("{} was not measured and is taken to cost nothing; "
                     "declare it with --set cost={}=5ms",
@@ -147,7 +147,7 @@ void note_extrapolation(const RunConfig& base, const FittedCosts& costs, bool of
                                std::string(name_of(base.loader.memory.value)));
   }
   const auto threads = [](const RunConfig& c) { return c.loader.num_workers * c.trainer.ranks; };
-  const double waits = of_user_code ? costs.waiting_share() : 0;
+  const double waits = is_user_code ? costs.waiting_share() : 0;
   if (threads(config) > std::max<std::int64_t>(threads(base), 1) && waits >= kNoticeableWaits) {
     prediction.notes.push_back(fmt::format(
         "extrapolated from {} to {}: {} of the samples' time is waiting, and nothing that "
@@ -166,31 +166,31 @@ void note_extrapolation(const RunConfig& base, const FittedCosts& costs, bool of
 void note_launching(const FittedCosts& costs, const Prediction& base, Prediction& prediction) {
   constexpr double kMoreOfTheTime = 0.05, kMayBeOff = 0.25;
   const auto launches = [](const Prediction& p) {
-    return share_of(p.account.stall[Cause::launch], p.account);
+    return window_share(p.account.stall[Cause::launch], p.account);
   };
   const bool is_known =
       std::any_of(costs.ranks.begin(), costs.ranks.end(),
-                  [](const FittedCosts::Rank& rank) { return rank.beside_compute.known(); });
+                  [](const FittedCosts::Rank& rank) { return rank.overlapped_work.known(); });
   const std::int64_t before = base.config.loader.num_workers,
                      after = prediction.config.loader.num_workers;
   if (!is_known || after <= before || launches(prediction) < launches(base) + kMoreOfTheTime)
     return;
   prediction.may_be_off = std::max(prediction.may_be_off, kMayBeOff);
-  prediction.notes.push_back(fmt::format(
-      "the GPU then waits for launches {} of the time, which are taken to be as fast beside {} as "
-      "they were beside {}: the rate may be {} off",
-      format_percent(launches(prediction)), plural(after, "worker"), before,
-      format_percent(kMayBeOff)));
+  prediction.notes.push_back(
+      fmt::format("the GPU then waits for launches {} of the time, which are taken to be as fast "
+                  "with {} as they were with {}: the rate may be {} off",
+                  format_percent(launches(prediction)), plural(after, "worker"), before,
+                  format_percent(kMayBeOff)));
 }
 
 void note_shared_cores(const FittedCosts& costs, const Prediction& base, Prediction& prediction) {
   constexpr double kMuchSlower = 1.25;
-  const auto of_sample = [](const Prediction& p) {
+  const auto compute_per_sample = [](const Prediction& p) {
     return static_cast<double>(p.account.compute) /
            static_cast<double>(
                std::max<std::int64_t>(1, p.config.measure.steps * p.config.loader.batch_size));
   };
-  const double before = of_sample(base), after = of_sample(prediction);
+  const double before = compute_per_sample(base), after = compute_per_sample(prediction);
   const LoaderConfig &now = base.config.loader, &then = prediction.config.loader;
   // Deeper prefetch lets the same workers work more of the time.
   const bool others_share =

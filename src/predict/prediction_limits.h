@@ -23,9 +23,9 @@ void refuse_large_steps(const RunConfig& config);
 void give_shards_to_workers(RunConfig& config, std::int64_t shards,
                             std::vector<std::string>& notes);
 
-// Notes what `prediction.config` needs and `base` did not measure. `of_user_code`: it is unknown
+// Notes what `prediction.config` needs and `base` did not measure. `is_user_code`: it is unknown
 // what the workers share.
-void note_extrapolation(const RunConfig& base, const FittedCosts& costs, bool of_user_code,
+void note_extrapolation(const RunConfig& base, const FittedCosts& costs, bool is_user_code,
                         Prediction& prediction);
 
 // Notes that the compute time per step is assumed to stay for another batch size, if `changes` do

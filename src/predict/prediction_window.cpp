@@ -29,7 +29,7 @@ std::int64_t most_steps(const RunConfig& config, std::int64_t most_samples) {
 }
 
 // Workers deliver in bursts of their number: of whole bursts, and of more than a few.
-std::int64_t in_whole_bursts(std::int64_t steps, std::int64_t burst) {
+std::int64_t round_to_bursts(std::int64_t steps, std::int64_t burst) {
   return divide_up(std::max(steps, kMinBursts * burst), burst) * burst;
 }
 
@@ -66,7 +66,7 @@ bool start_as_often(const StepsToRun& a, const StepsToRun& b, std::int64_t epoch
 }
 
 // Returns the steps with the same number of samples at another batch size.
-std::int64_t in_batches_of(const RunConfig& to, std::int64_t steps, const RunConfig& from) {
+std::int64_t convert_steps(const RunConfig& to, std::int64_t steps, const RunConfig& from) {
   return std::max<std::int64_t>(
       1, steps * sane_count(from.loader.batch_size) / sane_count(to.loader.batch_size));
 }
@@ -94,10 +94,10 @@ MatchedWindows match_windows(const StepsToRun& run, const RunConfig& base, const
   const std::int64_t most = most_steps(changed, most_samples);
   const StepsToRun own_base = steps_of_run(run, base, most_samples);
   StepsToRun own = own_base;
-  own.measured = in_batches_of(changed, own_base.measured, base);
+  own.measured = convert_steps(changed, own_base.measured, base);
   StepsToRun wanted = own;
   if (changed.loader.num_workers != base.loader.num_workers && changed.loader.num_workers > 0)
-    wanted.measured = in_whole_bursts(own.measured, changed.loader.num_workers);
+    wanted.measured = round_to_bursts(own.measured, changed.loader.num_workers);
   const std::int64_t deeper = batches_ahead(changed) - batches_ahead(base);
   if (deeper > 0) {
     wanted.measured =
@@ -106,7 +106,7 @@ MatchedWindows match_windows(const StepsToRun& run, const RunConfig& base, const
     if (own.warmup > 0)
       wanted.warmup = std::max(own.warmup, std::min(batches_ahead(changed), 2 * most));
   }
-  StepsToRun wanted_base = {wanted.warmup, in_batches_of(base, wanted.measured, changed)};
+  StepsToRun wanted_base = {wanted.warmup, convert_steps(base, wanted.measured, changed)};
   return {placed(own_base, wanted_base, steps_of_epoch(base), most_steps(base, most_samples)),
           placed(own, wanted, steps_of_epoch(changed), most)};
 }
@@ -115,12 +115,13 @@ MatchedWindows with_starts_of_epochs(const MatchedWindows& sides, const RunConfi
                                      const RunConfig& changed, std::int64_t most_samples) {
   const bool is_other = changed.loader.num_workers != base.loader.num_workers ||
                         changed.loader.prefetch_factor != base.loader.prefetch_factor;
-  const std::int64_t of_base = steps_of_epoch(base), of_changed = steps_of_epoch(changed);
-  const bool is_within = sides.base.warmup + sides.base.measured <= of_base;
+  const std::int64_t base_epoch = steps_of_epoch(base), changed_epoch = steps_of_epoch(changed);
+  const bool is_within = sides.base.warmup + sides.base.measured <= base_epoch;
   if (!is_other || changed.loader.num_workers == 0 || !is_within ||
-      of_changed > most_steps(changed, most_samples) || of_base > most_steps(base, most_samples))
+      changed_epoch > most_steps(changed, most_samples) ||
+      base_epoch > most_steps(base, most_samples))
     return sides;
-  return {{of_base, of_base}, {of_changed, of_changed}};
+  return {{base_epoch, base_epoch}, {changed_epoch, changed_epoch}};
 }
 
 Prediction BaselineCache::over(const RunConfig& config, const std::function<Prediction()>& run) {

@@ -55,7 +55,7 @@ void add_result(Prediction& prediction, const RunRecord& record) {
   std::vector<Account> accounts;
   prediction.ready = ready_share(record);
   for (const RankRecord& rank : record.ranks) {
-    accounts.push_back(account_of(rank));
+    accounts.push_back(rank_account(rank));
     if (rank.steps() <= 0 || rank.window() <= 0) continue;
     prediction.samples_per_s += static_cast<double>(rank.samples) / seconds(rank.window());
   }
@@ -124,7 +124,7 @@ Prediction FittedModel::fitted(std::int64_t most_samples) const {
 
 Prediction FittedModel::predict(const Changes& changes, std::int64_t most_samples,
                                 const Knockouts& knockouts) const {
-  auto [costs, changed] = case_of(changes);
+  auto [costs, changed] = make_case(changes);
   RunConfig base = base_config();
   set_windows(base, changed.config, changes, most_samples);
   Prediction prediction = run(std::move(changed), costs, knockouts);
@@ -147,7 +147,7 @@ Prediction FittedModel::predict_like_others(const std::vector<std::size_t>& rank
     if (other < costs.ranks.size() && rank < costs.ranks.size())
       costs.ranks[rank] = costs.ranks[other];
   }
-  auto [of_others, prediction] = case_of({}, std::move(costs));
+  auto [of_others, prediction] = make_case({}, std::move(costs));
   std::erase_if(prediction.config.declared.inject.value, [&](const Injection& injection) {
     return injection.rank && is_one(static_cast<std::size_t>(*injection.rank));
   });
@@ -164,7 +164,7 @@ void FittedModel::add_spread_of_first_workers(const Changes& changes, const Knoc
   const bool has_some = config_.loader.num_workers == 0 && usual.config.loader.num_workers > 0;
   if (!measured_ || !has_some || costs_->knows(Stage::transport_recv)) return;
   for (const Amount amount : {Amount::least, Amount::most}) {
-    auto [costs, other] = case_of(changes, *costs_, amount);
+    auto [costs, other] = make_case(changes, *costs_, amount);
     other.config.measure = usual.config.measure;
     add_result(other, simulate(other.config, costs, knockouts, true));
     const double off = std::abs(other.samples_per_s / usual.samples_per_s - 1);
@@ -173,7 +173,7 @@ void FittedModel::add_spread_of_first_workers(const Changes& changes, const Knoc
 }
 
 Prediction FittedModel::predict_at_means(std::int64_t most_samples) const {
-  auto [costs, prediction] = case_of({}, costs_->at_means());
+  auto [costs, prediction] = make_case({}, costs_->at_means());
   RunConfig base = base_config();
   prediction.config = with_mean_costs(prediction.config);
   set_windows(base, prediction.config, {}, most_samples);
@@ -182,16 +182,16 @@ Prediction FittedModel::predict_at_means(std::int64_t most_samples) const {
 
 Prediction FittedModel::predict_steps(const Changes& changes, std::int64_t steps,
                                       const Knockouts& knockouts) const {
-  auto [costs, prediction] = case_of(changes);
-  set_window_behind_warmup(prediction.config, steps);
+  auto [costs, prediction] = make_case(changes);
+  set_window_after_warmup(prediction.config, steps);
   return run(std::move(prediction), costs, knockouts);
 }
 
-Prediction FittedModel::predict_under_load_of(const RunRecord& measured,
-                                              const Changes& changes) const {
+Prediction FittedModel::predict_under_load(const RunRecord& measured,
+                                           const Changes& changes) const {
   FittedCosts unloaded = *costs_;
   unloaded.other_threads = 0;
-  Case changed = case_of(changes, std::move(unloaded));
+  Case changed = make_case(changes, std::move(unloaded));
   Prediction& prediction = changed.prediction;
   RunConfig base = base_config();
   set_windows(base, prediction.config, changes, model::kSamplesOfFit);
@@ -209,12 +209,12 @@ void FittedModel::note_extrapolation(Prediction& prediction, const FittedCosts& 
 }
 
 std::vector<std::string> FittedModel::extrapolations(const Changes& changes) const {
-  auto [costs, prediction] = case_of(changes);
+  auto [costs, prediction] = make_case(changes);
   note_extrapolation(prediction, costs);
   return prediction.notes;
 }
 
-void FittedModel::set_window_behind_warmup(RunConfig& config, std::int64_t steps) const {
+void FittedModel::set_window_after_warmup(RunConfig& config, std::int64_t steps) const {
   model::set_window(config, {warmup_ + batches_ahead(config), steps});
 }
 

@@ -64,7 +64,7 @@ constexpr std::size_t kMinForInterval = 3;
 constexpr double kLevel = 0.95;
 
 // Student's interval of the mean; of equal values, for `exact`, the value itself.
-Measured mean_of(const std::vector<double>& values, bool exact) {
+Measured mean_measured(const std::vector<double>& values, bool exact) {
   Measured result;
   if (values.empty()) return result;
   const auto n = static_cast<double>(values.size());
@@ -81,29 +81,31 @@ Measured mean_of(const std::vector<double>& values, bool exact) {
   return result;
 }
 
-Measured mean_of(const Proof& proof, const ProofCase& of, double ProofRun::*member, double most) {
+Measured mean_measured(const Proof& proof, const ProofCase& proof_case, double ProofRun::*member,
+                       double most) {
   std::vector<double> values;
-  for (const ProofRun& run : of.runs) values.push_back(run.*member);
-  Measured result = mean_of(values, proof.exact);
+  for (const ProofRun& run : proof_case.runs) values.push_back(run.*member);
+  Measured result = mean_measured(values, proof.exact);
   if (result.low) result.low = std::max(*result.low, 0.0);
   if (result.high) result.high = std::min(*result.high, most);
   return result;
 }
 
 // Uses ratios, as a slow phase of the machine affects both runs of a pair.
-Measured gain_of(const Proof& proof, const ProofCase& of) {
-  if (&of == &proof.base) return {};
+Measured pair_gain(const Proof& proof, const ProofCase& proof_case) {
+  if (&proof_case == &proof.base) return {};
   std::vector<double> logarithms;
-  const std::size_t pairs = std::min(of.runs.size(), proof.base.runs.size());
+  const std::size_t pairs = std::min(proof_case.runs.size(), proof.base.runs.size());
   for (std::size_t i = 0; i < pairs; ++i) {
-    const double before = proof.base.runs[i].samples_per_s, after = of.runs[i].samples_per_s;
+    const double before = proof.base.runs[i].samples_per_s,
+                 after = proof_case.runs[i].samples_per_s;
     if (before > 0 && after > 0) logarithms.push_back(std::log(after / before));
   }
   if (logarithms.empty()) return {};
-  const Measured of_logarithms = mean_of(logarithms, proof.exact);
-  Measured gain{std::exp(of_logarithms.mean), {}, {}};
-  if (of_logarithms.low) gain.low = std::exp(*of_logarithms.low);
-  if (of_logarithms.high) gain.high = std::exp(*of_logarithms.high);
+  const Measured logarithm = mean_measured(logarithms, proof.exact);
+  Measured gain{std::exp(logarithm.mean), {}, {}};
+  if (logarithm.low) gain.low = std::exp(*logarithm.low);
+  if (logarithm.high) gain.high = std::exp(*logarithm.high);
   return gain;
 }
 
@@ -117,7 +119,7 @@ std::optional<bool> helps(const Measured& gain) {
 
 // A knock-out of the blamed cause must gain something. If the GPU is the limit, it must gain
 // nothing.
-ProofVerdict verdict_of(const Proof& proof, const ProofOutcome& outcome) {
+ProofVerdict judge_outcome(const Proof& proof, const ProofOutcome& outcome) {
   constexpr double kMin = 1 / (1 - kMinUsefulGain);
   if (!outcome.gain.low || !outcome.gain.high) return ProofVerdict::cannot_tell;
   if (!proof.gpu_is_limit && *outcome.gain.high < kMin) return ProofVerdict::refuted;
@@ -153,7 +155,8 @@ ReplaySchedule plan_turns(const RunRecord& first, std::int64_t steps, std::int64
   turns.rounds = kMinRounds;
   turns.steps = fewest;
   why_not = fmt::format(
-      "the run has {} steps, and the loader and batches that it delivered need {} by turns; let it "
+      "the run has {} steps, and the loader and batches that it delivered need {} in alternation; "
+      "let it "
       "train longer",
       had, turns.all());
   return turns;
@@ -191,19 +194,19 @@ double ProofPrediction::gain() const {
   return base.samples_per_s > 0 ? after.samples_per_s / base.samples_per_s : 0;
 }
 
-ProofOutcome outcome_of(const Proof& proof, const ProofCase& of) {
+ProofOutcome proof_outcome(const Proof& proof, const ProofCase& proof_case) {
   constexpr double kRounding = 1e-9;
   ProofOutcome outcome;
-  outcome.samples_per_s = mean_of(proof, of, &ProofRun::samples_per_s, HUGE_VAL);
-  outcome.busy = mean_of(proof, of, &ProofRun::busy, 1);
-  outcome.gain = gain_of(proof, of);
-  if (of.predicted && outcome.gain.low && outcome.gain.high) {
-    const double widened = 1 + of.predicted->error + kRounding;
-    const double gain = of.predicted->gain();
+  outcome.samples_per_s = mean_measured(proof, proof_case, &ProofRun::samples_per_s, HUGE_VAL);
+  outcome.busy = mean_measured(proof, proof_case, &ProofRun::busy, 1);
+  outcome.gain = pair_gain(proof, proof_case);
+  if (proof_case.predicted && outcome.gain.low && outcome.gain.high) {
+    const double widened = 1 + proof_case.predicted->error + kRounding;
+    const double gain = proof_case.predicted->gain();
     outcome.confirmed = gain >= *outcome.gain.low / widened && gain <= *outcome.gain.high * widened;
   }
   outcome.helps = helps(outcome.gain);
-  outcome.verdict = verdict_of(proof, outcome);
+  outcome.verdict = judge_outcome(proof, outcome);
   return outcome;
 }
 

@@ -52,6 +52,6 @@ struct ProofOutcome {
   std::optional<bool> helps;
   ProofVerdict verdict = ProofVerdict::cannot_tell;
 };
-ProofOutcome outcome_of(const Proof& proof, const ProofCase& of);
+ProofOutcome proof_outcome(const Proof& proof, const ProofCase& proof_case);
 
 }  // namespace loaderscope

@@ -73,8 +73,8 @@ SampleNeeds needs_of_sample(const RunRecord& record) {
   double samples = 0;
   for (const RankRecord& rank : record.ranks) {
     if (rank.samples <= 0) continue;
-    const auto of_rank = static_cast<double>(rank.samples);
-    samples += of_rank;
+    const auto rank_samples = static_cast<double>(rank.samples);
+    samples += rank_samples;
     needs.stored_bytes += static_cast<double>(rank.read_bytes);
     for (const auto& word : Words<Stage>::table()) {
       if (!is_of_loader(word.value)) continue;
@@ -82,7 +82,7 @@ SampleNeeds needs_of_sample(const RunRecord& record) {
       needs.cpu_ns += cpu;
       if (word.value == Stage::decode) needs.decode_cpu_ns += cpu;
     }
-    needs.worker_ns = std::max(needs.worker_ns, worker_time(rank) / of_rank);
+    needs.worker_ns = std::max(needs.worker_ns, worker_time(rank) / rank_samples);
   }
   needs.cpu_ns += 1e9 * cpu_of_libraries(record).value_or(0);
   if (samples <= 0) return {};
@@ -138,15 +138,15 @@ std::vector<SharedResource> things_shared_by(const JobNeeds& needs, const PlanRe
   const Job job{question, config, step_ns};
   SampleNeeds sample = needs.sample;
   const double rate = full_rate(job);
-  const double of_rank = rate / static_cast<double>(question.ranks) / 1e9;
-  const double of_host = of_rank * static_cast<double>(question.ranks_of_host());
+  const double rank_samples = rate / static_cast<double>(question.ranks) / 1e9;
+  const double host_samples = rank_samples * static_cast<double>(question.ranks_of_host());
   const auto rows = shared_resources();
   std::vector<SharedResource> things;
   if (needs.storage_rate > 0)
     add_shared(things, rows[0], job, rate * needs.storage_bytes, needs.storage_rate);
   if (question.decode) add_decode_hosts(things, job, rate, sample);
-  add_shared(things, rows[3], job, of_host * sample.cpu_ns, config.declared.cores);
-  add_shared(things, rows[4], job, of_rank * sample.worker_ns,
+  add_shared(things, rows[3], job, host_samples * sample.cpu_ns, config.declared.cores);
+  add_shared(things, rows[4], job, rank_samples * sample.worker_ns,
              static_cast<double>(config.loader.num_workers.value));
   return things;
 }

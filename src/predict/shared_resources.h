@@ -64,8 +64,8 @@ struct SharedResource {
 
 struct SharedThingRow {
   Row row;
-  std::string_view is;       // "the storage is", printed before its name
-  std::string_view of_what;  // " of storage", printed after an amount
+  std::string_view is;             // "the storage is", printed before its name
+  std::string_view amount_suffix;  // " of storage", printed after an amount
   enum class Unit : std::uint8_t { bytes_per_s, cores, workers } unit;
   bool is_of_host;  // each host has its own, so more hosts need no more of it
 };

@@ -23,7 +23,7 @@ double rate_of_rank(const Prediction& prediction) {
 
 // Returns the other hosts, up to the ranks that a model may have. Hosts that the rest waits for
 // come first.
-std::vector<std::size_t> hosts_beside(const std::vector<HostRate>& hosts, std::size_t slowest) {
+std::vector<std::size_t> other_hosts(const std::vector<HostRate>& hosts, std::size_t slowest) {
   std::vector<std::size_t> others;
   std::size_t ranks = 0;
   for (const std::size_t host : slowest_first(hosts)) {
@@ -37,7 +37,7 @@ std::vector<std::size_t> hosts_beside(const std::vector<HostRate>& hosts, std::s
 }
 
 // In units of `predicted`, which is of other ranks.
-Prediction in_place_of(const Prediction& predicted, Prediction others) {
+Prediction replace_host(const Prediction& predicted, Prediction others) {
   const auto ranks = static_cast<double>(predicted.config.trainer.ranks.value);
   others.samples_per_s = rate_of_rank(others) * ranks;
   others.config = predicted.config;
@@ -74,7 +74,7 @@ std::optional<SlowestHost> slowest_host(const RunRecord& job, const Analysis& an
   slowest.name = hosts[*number].name;
   slowest.record = part_on_hosts(job, {*number});
   slowest.analysis = analyse(slowest.record);
-  slowest.others = part_on_hosts(job, hosts_beside(hosts, *number));
+  slowest.others = part_on_hosts(job, other_hosts(hosts, *number));
   return slowest;
 }
 
@@ -85,30 +85,30 @@ Prediction OtherHosts::hold_back(Prediction predicted, const Changes& changes,
                                  const Knockouts& knockouts) const {
   Prediction others = model_.predict(changes, kSamplesOfPrediction, knockouts);
   if (rate_of_rank(others) >= rate_of_rank(predicted)) return predicted;
-  return in_place_of(predicted, std::move(others));
+  return replace_host(predicted, std::move(others));
 }
 
-Prediction OtherHosts::in_its_place(const Prediction& base) const {
-  return in_place_of(base, model_.predict({}));
+Prediction OtherHosts::predict_slowest(const Prediction& base) const {
+  return replace_host(base, model_.predict({}));
 }
 
-void rewrite_for_job(const RunRecord& job, const Analysis& of_job, const SlowestHost& slowest,
+void rewrite_for_job(const RunRecord& job, const Analysis& job_analysis, const SlowestHost& slowest,
                      const std::optional<Prediction>& as_the_others,
                      std::vector<Finding>& findings) {
   const double own = slowest.analysis.samples_per_s.mean;
-  const double times = own > 0 ? of_job.samples_per_s.mean / own : 1;
+  const double times = own > 0 ? job_analysis.samples_per_s.mean / own : 1;
   for (Finding& finding : findings) {
     finding.evidence = fmt::format("on {}: {}", slowest.name, finding.evidence);
     finding.rate_before *= times;
     finding.rate_after *= times;
   }
-  const FindingInput facts(job, of_job);
+  const FindingInput facts(job, job_analysis);
   const std::optional<Candidate> seen = straggler_host(facts);
   if (!seen) return;
-  Finding host = said_of(facts, row_of_host(), *seen, {});
-  if (as_the_others) add_figures(host, of_job, *as_the_others);
+  Finding host = build_finding(facts, row_of_host(), *seen, {});
+  if (as_the_others) add_figures(host, job_analysis, *as_the_others);
   // Inserts it after settings with about the same known gain.
-  const double alike = kAboutAsMuch * seconds(of_job.account.window);
+  const double alike = kAboutAsMuch * seconds(job_analysis.account.window);
   const auto place = std::find_if(findings.begin(), findings.end(), [&](const Finding& finding) {
     return !finding.has_setting() || !finding.has_figures() ||
            finding.regained_s < host.regained_s - alike;
@@ -116,15 +116,15 @@ void rewrite_for_job(const RunRecord& job, const Analysis& of_job, const Slowest
   findings.insert(place, std::move(host));
 }
 
-void add_figures(Finding& finding, const Analysis& of_job, const Prediction& as_the_others) {
+void add_figures(Finding& finding, const Analysis& job_analysis, const Prediction& as_the_others) {
   const double regained = regained_share(as_the_others);
   if (regained < kMinReportedShare) return;
-  const ScaledPrediction promise = scale_prediction(of_job, as_the_others);
+  const ScaledPrediction promise = scale_prediction(job_analysis, as_the_others);
   finding.rate_before = promise.rate_before;
   finding.rate_after = promise.rate_after;
   finding.busy_before = promise.busy_before;
   finding.busy_after = promise.busy_after;
-  finding.regained_s = regained * seconds(of_job.account.window);
+  finding.regained_s = regained * seconds(job_analysis.account.window);
   finding.pytorch += gain_words(promise);
 }
 

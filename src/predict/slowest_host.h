@@ -36,7 +36,7 @@ class OtherHosts {
                        const Knockouts& knockouts) const;
   // Predicts the slowest host as if it were like the others. `base`: prediction of the slowest
   // host.
-  Prediction in_its_place(const Prediction& base) const;
+  Prediction predict_slowest(const Prediction& base) const;
 
  private:
   FittedModel model_;
@@ -44,12 +44,12 @@ class OtherHosts {
 
 // Rewrites the findings of the slowest host for the job. Adds a finding about the host itself, with
 // its gain `as_the_others` if known.
-void rewrite_for_job(const RunRecord& job, const Analysis& of_job, const SlowestHost& slowest,
+void rewrite_for_job(const RunRecord& job, const Analysis& job_analysis, const SlowestHost& slowest,
                      const std::optional<Prediction>& as_the_others,
                      std::vector<Finding>& findings);
 
 // Adds the rate of the job if its slow part were as fast as the others, also to the advice. Adds
 // nothing if that is hardly more.
-void add_figures(Finding& finding, const Analysis& of_job, const Prediction& as_the_others);
+void add_figures(Finding& finding, const Analysis& job_analysis, const Prediction& as_the_others);
 
 }  // namespace loaderscope

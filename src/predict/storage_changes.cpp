@@ -30,7 +30,7 @@ double bytes_per_transfer_ns(const FittedCosts& costs) {
 constexpr double kPerSecond = 1e9;
 constexpr double kReached = 0.75;   // share of the depth, on average
 constexpr double kAboutSeen = 1.1;  // times a rate
-constexpr double kMinBeside = 0.1;  // other requests in flight; fewer do not show queueing
+constexpr double kMinOthers = 0.1;  // other requests in flight; fewer do not show queueing
 
 template <class Change>
 void each_read(FittedCosts& costs, const Change& change) {
@@ -78,9 +78,8 @@ void set_in_flight(FittedCosts::Requests& requests, double value, std::vector<st
   if (depth > requests.depth)
     notes.push_back(fmt::format(
         "extrapolated from {} to {} requests of a reader at once: {}", requests.depth, depth,
-        requests.queueing > 0
-            ? "what they wait behind each other is taken to grow with their number"
-            : "the server is taken to answer each as fast"));
+        requests.queueing > 0 ? "what they wait for each other is taken to grow with their number"
+                              : "the server is taken to answer each as fast"));
   requests.held = std::max<std::int64_t>(1, requests.held * depth / requests.depth);
   requests.depth = depth;
 }
@@ -93,7 +92,7 @@ double under_way(const FittedCosts::Requests& measured, double at_once, double d
 }
 
 [[noreturn]] void refuse(const std::string& place, const std::string& why) {
-  throw UsageError(place + why + "; measure it with 'loaderscope run'");
+  throw UsageError(place + why, "measure it with 'loaderscope run'");
 }
 
 }  // namespace
@@ -129,9 +128,9 @@ void read_alone(FittedCosts& costs, RunConfig& config) {
 
 void change_storage(FittedCosts& costs, const EnvironmentChange& change, const std::string& place,
                     std::vector<std::string>& notes) {
-  const bool of_requests =
+  const bool needs_requests =
       change.word == WorldWord::storage_in_flight || change.word == WorldWord::hit_rate;
-  if (of_requests && !costs.requests)
+  if (needs_requests && !costs.requests)
     refuse(place, costs.why_no_storage.empty() || costs.read_line
                       ? "the run's reads are no requests to servers, that are kept or made ahead"
                       : costs.why_no_storage);
@@ -167,7 +166,7 @@ void replace_storage(FittedCosts& costs, RunConfig& config, const SharedStorage&
   set_bandwidth(costs, storage.bandwidth);
   if (costs.requests || any_bytes(costs)) return;
   throw RunError(
-      "the run does not say how many bytes a sample has, so --storage cannot be answered; "
+      "the run does not say how many bytes a sample has, so --storage cannot be answered",
       "measure one that reads its files where loaderscope sees it");
 }
 
@@ -193,7 +192,7 @@ void queue_in_proportion(FittedCosts& costs, const FittedCosts& measured, const 
                                config.trainer.ranks);
   };
   const FittedCosts::Requests& was = *measured.requests;
-  if (was.in_flight - 1 < kMinBeside) return;
+  if (was.in_flight - 1 < kMinOthers) return;
   const double now = readers(after) * under_way(was, was.in_flight / readers(before),
                                                 static_cast<double>(costs.requests->depth));
   costs.requests->queueing *= std::max(0.0, now - 1) / (was.in_flight - 1);

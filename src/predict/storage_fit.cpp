@@ -42,7 +42,7 @@ void fit_line(FittedCosts& costs, const RunRecord& record, std::vector<std::stri
                                        format_percent(line.share));
     return;
   }
-  if (!line.told) {
+  if (!line.separable) {
     costs.why_no_storage =
         "reads of more bytes did not wait longer, so latency and bandwidth "
         "cannot be told apart";
@@ -90,8 +90,8 @@ double samples_per_request(const FittedCosts& costs, const RunRecord& record,
   return std::abs(samples - 1) < kNearlyOne ? 1 : samples;
 }
 
-FittedCosts::Requests requests_of(const FittedCosts& costs, const RunRecord& record,
-                                  const RequestTimes& counted) {
+FittedCosts::Requests fit_requests(const FittedCosts& costs, const RunRecord& record,
+                                   const RequestTimes& counted) {
   FittedCosts::Requests requests;
   requests.latency = counted.latency() * kNanos;
   requests.alone = counted.counted_alone;
@@ -130,7 +130,7 @@ void wait_in_order(FittedCosts::Requests& requests, const IsTooFast& is_too_fast
   }
 }
 
-double rate_of(const RunRecord& record) {
+double read_rate(const RunRecord& record) {
   double rate = 0;
   for (const RankRecord& rank : record.ranks) {
     if (rank.window() > 0) rate += static_cast<double>(rank.samples) / seconds(rank.window());
@@ -164,16 +164,16 @@ bool delays_reads(const RunConfig& config) {
 void fit_storage(FittedCosts& costs, const RunRecord& record, std::vector<std::string>& notes) {
   const std::optional<RequestTimes> counted = request_times(record);
   if (!counted || delays_reads(record.config)) return fit_line(costs, record, notes);
-  costs.requests = requests_of(costs, record, *counted);
+  costs.requests = fit_requests(costs, record, *counted);
 }
 
 void check_requests(FittedCosts& costs, const RunRecord& record,
                     const std::function<RunRecord(const FittedCosts&)>& run,
                     std::vector<std::string>& notes) {
   if (!costs.requests) return;
-  const double measured = rate_of(record);
+  const double measured = read_rate(record);
   if (measured <= 0) return costs.requests.reset();
-  const auto missed = [&] { return rate_of(run(costs)) / measured - 1; };
+  const auto missed = [&] { return read_rate(run(costs)) / measured - 1; };
   double off = missed();
   if (off > kSameRate) {
     wait_in_order(*costs.requests, [&] { return missed() > 0; });

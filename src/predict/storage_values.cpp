@@ -22,7 +22,7 @@ std::string shown(double value, const std::string& unit) {
 
 std::string latency_basis(const FittedCosts::Requests& requests) {
   if (requests.alone <= 0)
-    return "no request was alone: it holds what requests waited behind each other";
+    return "no request was alone: it holds what requests waited for each other";
   std::string text = (requests.is_mean || requests.alone < 2 ? "of " : "the shortest of ") +
                      plural(std::llround(requests.alone), "such request");
   if (requests.queueing > kNoticeableQueue * requests.latency)
@@ -41,7 +41,7 @@ std::string bandwidth_basis(const FittedCosts::Requests& requests) {
 }
 
 // Fills in the present value from requests that were counted.
-void tell_now(const FittedCosts::Requests& requests, WorldWord word, StorageValue& value) {
+void fill_now(const FittedCosts::Requests& requests, WorldWord word, StorageValue& value) {
   switch (word) {
     case WorldWord::storage_latency:
       value.now = requests.latency / kNanosPerSecond;
@@ -65,7 +65,7 @@ void tell_now(const FittedCosts::Requests& requests, WorldWord word, StorageValu
 }
 
 // Fills in the present value from the fit of reads.
-void tell_now(const FittedCosts& costs, const FittedCosts::Line& line, WorldWord word,
+void fill_now(const FittedCosts& costs, const FittedCosts::Line& line, WorldWord word,
               StorageValue& value) {
   if (word == WorldWord::storage_latency) {
     value.now = line.latency / kNanosPerSecond;
@@ -78,7 +78,7 @@ void tell_now(const FittedCosts& costs, const FittedCosts::Line& line, WorldWord
   }
 }
 
-void tell_declared(const RunConfig& config, WorldWord word, StorageValue& value) {
+void fill_declared(const RunConfig& config, WorldWord word, StorageValue& value) {
   value.basis = "as declared";
   if (word == WorldWord::storage_latency)
     value.now = static_cast<double>(config.declared.storage_latency.value) / kNanosPerSecond;
@@ -100,7 +100,7 @@ std::vector<StorageValue> storage_values(const FittedCosts& costs, const RunConf
                                          const Changes& changes) {
   std::vector<StorageValue> values;
   for (const Change& change : changes) {
-    const std::optional<EnvironmentChange> world = world_change_of(change);
+    const std::optional<EnvironmentChange> world = find_environment_change(change);
     if (!world || world->word == WorldWord::other_threads) continue;
     const bool is_time = world->word == WorldWord::storage_latency;
     StorageValue value;
@@ -109,11 +109,11 @@ std::vector<StorageValue> storage_values(const FittedCosts& costs, const RunConf
     value.unit = world->unit;
     value.meaning = world->meaning;
     if (!costs.has_samples())
-      tell_declared(config, world->word, value);
+      fill_declared(config, world->word, value);
     else if (costs.requests)
-      tell_now(*costs.requests, world->word, value);
+      fill_now(*costs.requests, world->word, value);
     else if (costs.read_line)
-      tell_now(costs, *costs.read_line, world->word, value);
+      fill_now(costs, *costs.read_line, world->word, value);
     values.push_back(std::move(value));
   }
   return values;

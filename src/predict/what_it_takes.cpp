@@ -66,28 +66,29 @@ Thing thing_of_workers(const RunConfig& config) {
 }
 
 // Returns the search for a number of cores, with at least one worker per core.
-Thing cores_of(const RunConfig& config) {
+Thing thing_of_cores(const RunConfig& config) {
   const auto present = static_cast<std::int64_t>(config.declared.cores.value);
   const std::int64_t ranks = std::max<std::int64_t>(1, config.trainer.ranks);
   const std::int64_t workers = config.loader.num_workers;
-  return {"cores",
-          {present, std::max<std::int64_t>(1, 2 * present), kMaxThreads, kSlack},
-          [=](std::int64_t n) {
-            const std::int64_t of_rank = std::max(workers, (n + ranks - 1) / ranks);
-            return Changes{{"cores", std::to_string(n)}, {"num-workers", std::to_string(of_rank)}};
-          }};
+  return {
+      "cores",
+      {present, std::max<std::int64_t>(1, 2 * present), kMaxThreads, kSlack},
+      [=](std::int64_t n) {
+        const std::int64_t rank_workers = std::max(workers, (n + ranks - 1) / ranks);
+        return Changes{{"cores", std::to_string(n)}, {"num-workers", std::to_string(rank_workers)}};
+      }};
 }
 
 double power(std::int64_t exponent) { return std::pow(kOneFaster, static_cast<double>(exponent)); }
 
-Thing speed_of(Stage stage) {
+Thing thing_of_speed(Stage stage) {
   const std::string key = std::string(name_of(stage)) + ".speed";
   return {key, {0, 1, kMaxPowers}, [key](std::int64_t exponent) {
             return Changes{{key, fmt::format("{:.3g}", power(exponent))}};
           }};
 }
 
-Thing latency_of(const RunConfig& config) {
+Thing thing_of_latency(const RunConfig& config) {
   const auto present = static_cast<double>(config.declared.storage_latency.value);
   return {"storage-latency", {0, 1, kMaxPowers}, [present](std::int64_t exponent) {
             const auto latency = std::llround(present / power(exponent));
@@ -96,7 +97,7 @@ Thing latency_of(const RunConfig& config) {
 }
 
 // Returns the stages of workers that the trainer waits for, longest wait first.
-std::vector<Thing> stages_of(const Analysis& analysis, const RunConfig& config) {
+std::vector<Thing> things_of_stages(const Analysis& analysis, const RunConfig& config) {
   constexpr std::array<std::pair<Cause, Stage>, 4> kStages = {{{Cause::read, Stage::read},
                                                                {Cause::decode, Stage::decode},
                                                                {Cause::augment, Stage::augment},
@@ -113,7 +114,7 @@ std::vector<Thing> stages_of(const Analysis& analysis, const RunConfig& config) 
   std::vector<Thing> things;
   for (const auto& [stall, stage] : waits) {
     const bool is_latency = stage == Stage::read && config.declared.storage_latency > 0;
-    things.push_back(is_latency ? latency_of(config) : speed_of(stage));
+    things.push_back(is_latency ? thing_of_latency(config) : thing_of_speed(stage));
   }
   return things;
 }
@@ -125,7 +126,7 @@ void add_workers_or_cores(const RunConfig& config, const Predictor& predict,
   if (!workers) return;
   ways.push_back(*workers);
   if (!workers->changes.empty()) return;
-  if (const auto cores = least(cores_of(config), predict)) ways.push_back(*cores);
+  if (const auto cores = least(thing_of_cores(config), predict)) ways.push_back(*cores);
 }
 
 }  // namespace
@@ -133,7 +134,7 @@ void add_workers_or_cores(const RunConfig& config, const Predictor& predict,
 std::optional<TargetOptions> what_it_takes(const Analysis& analysis, const Prediction& base,
                                            const Predictor& predict) {
   if (!base.has_busy() || base.busy() >= kBusyEnough) return std::nullopt;
-  const std::vector<Thing> stages = stages_of(analysis, base.config);
+  const std::vector<Thing> stages = things_of_stages(analysis, base.config);
   if (stages.empty()) return std::nullopt;
   std::vector<std::future<std::optional<TargetOption>>> speeds;
   for (const Thing& stage : stages) {

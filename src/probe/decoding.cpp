@@ -41,7 +41,7 @@ std::vector<Image> stored_images(const ProbedData& data, const std::atomic<int>&
 std::vector<Image> made_images() {
   constexpr int kImages = 8;
   const dataset::MakeOptions like;
-  const dataset::FormatRow& format = dataset::row_of(like.format);
+  const dataset::FormatRow& format = dataset::format_row(like.format);
   if (format.encode == nullptr)
     throw RunError(format.row.reason_not_available().value_or("JPEG cannot be made here"));
   std::vector<Image> images(kImages);
@@ -58,7 +58,7 @@ std::vector<Image> made_images() {
 }
 
 // One thread's, over all images again and again.
-Work decoding_of(const std::vector<Image>& images, std::size_t first) {
+Work decoding_work(const std::vector<Image>& images, std::size_t first) {
   return [&images, at = first, decoder = std::shared_ptr(make_any_decoder({}))]() mutable {
     const ImageHeader header = decoder->open(images[at++ % images.size()]);
     decoder->decode({0, 0, header.width, header.height});
@@ -66,7 +66,7 @@ Work decoding_of(const std::vector<Image>& images, std::size_t first) {
   };
 }
 
-Figure figure_of(int threads, const Rate& rate, const std::string& condition) {
+Figure decode_figure(int threads, const Rate& rate, const std::string& condition) {
   Figure figure{fmt::format("threads_{}", threads), "1/s", rate.per_s, rate.noise, condition};
   figure.series = "images decoded";
   figure.at = threads;
@@ -79,7 +79,7 @@ std::vector<Work> decoding_of_made_images(std::size_t threads) {
   const auto images = std::make_shared<const std::vector<Image>>(made_images());
   std::vector<Work> works;
   for (std::size_t i = 0; i < threads; ++i)
-    works.push_back([images, work = decoding_of(*images, i)] { return work(); });
+    works.push_back([images, work = decoding_work(*images, i)] { return work(); });
   return works;
 }
 
@@ -111,11 +111,11 @@ void measure_decoding(const ProbeContext& probing, Outcome& outcome) {
   for (const int threads : levels) {
     std::vector<Work> works;
     for (int i = 0; i < threads; ++i)
-      works.push_back(decoding_of(images, static_cast<std::size_t>(i)));
-    last = rate_of(works, threads <= physical ? cores : all, time, probing.stop);
-    if (!probing.goes_on()) break;
+      works.push_back(decoding_work(images, static_cast<std::size_t>(i)));
+    last = measure_rate(works, threads <= physical ? cores : all, time, probing.stop);
+    if (!probing.is_running()) break;
     if (threads == 1) one = last.per_s;
-    outcome.figures.push_back(figure_of(threads, last, what));
+    outcome.figures.push_back(decode_figure(threads, last, what));
   }
   if (outcome.figures.empty()) throw RunError("it was stopped");
   const Figure best = *std::max_element(outcome.figures.begin(), outcome.figures.end(),

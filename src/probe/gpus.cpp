@@ -20,7 +20,7 @@ std::string spell(const PcieLink& link) {
 }
 
 // "gen5 x8, can x16"
-std::string tell_link(const GpuLoad& gpu) {
+std::string link_text(const GpuLoad& gpu) {
   if (gpu.link.width == 0) return "";
   std::string text = spell(gpu.link);
   if (gpu.link.width < gpu.widest.width) text += fmt::format(", can x{}", gpu.widest.width);
@@ -28,7 +28,7 @@ std::string tell_link(const GpuLoad& gpu) {
 }
 
 // "decodes video and JPEG"
-std::string tell_decoders(const GpuDetails& details) {
+std::string decoders_text(const GpuDetails& details) {
   if (!details.decoder && !details.jpeg) return "";
   return std::string(", decodes ") + (details.decoder ? "video" : "") +
          (details.decoder && details.jpeg ? " and " : "") + (details.jpeg ? "JPEG" : "");
@@ -90,14 +90,14 @@ void measure_gpus(const ProbeContext& probing, Outcome& outcome) {
   if (!no_cuda) cuda::check("GPUs", runtime->device_count(count));
   double slowest = 0;
   for (int i = 0; i < std::max(count, static_cast<int>(loads.size())); ++i) {
-    if (!probing.goes_on()) break;
+    if (!probing.is_running()) break;
     const GpuLoad* load = i < std::ssize(loads) ? &loads[static_cast<std::size_t>(i)] : nullptr;
     std::string line = fmt::format("GPU {}", i);
     if (load != nullptr) {
       line += fmt::format(": {}", load->name);
       add_links(i, *load, outcome);
-      if (const std::string link = tell_link(*load); !link.empty()) line += ", " + link;
-      line += tell_decoders(nvml.details(load->number));
+      if (const std::string link = link_text(*load); !link.empty()) line += ", " + link;
+      line += decoders_text(nvml.details(load->number));
     }
     if (i < count) {
       for (const Figure& figure : copies_to(i, probing)) {

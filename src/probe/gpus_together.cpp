@@ -44,7 +44,7 @@ class CopiedGpu {
   CopiedGpu& operator=(const CopiedGpu&) = delete;
 
   double copy() {
-    check(runtime_.copy_in(target_, host_, kCopiedAtOnce, stream_));
+    check(runtime_.copy_to_device(target_, host_, kCopiedAtOnce, stream_));
     wait();
     return static_cast<double>(kCopiedAtOnce);
   }
@@ -139,7 +139,7 @@ class Together {
   void measure() {
     std::string line;
     if (gpus_ > 1) {
-      const Rate alone = rate_of(copies(), probing_.cpus.all, time_, probing_.stop);
+      const Rate alone = measure_rate(copies(), probing_.cpus.all, time_, probing_.stop);
       add_rate("all_pinned", alone);
       line = fmt::format("{} at once: {}", plural(gpus_, "GPU"), with_noise(alone));
     }
@@ -165,14 +165,14 @@ class Together {
   }
 
   std::optional<Rate> while_decoding() {
-    if (!probing_.goes_on()) return std::nullopt;
+    if (!probing_.is_running()) return std::nullopt;
     try {
       const std::vector<Work> decoding = decoding_of_made_images(probing_.cpus.all.size());
-      BackgroundLoad beside([&](const std::atomic<int>& stop) {
-        rate_of(decoding, probing_.cpus.all, 60 * kSecond, stop);
+      BackgroundLoad load([&](const std::atomic<int>& stop) {
+        measure_rate(decoding, probing_.cpus.all, 60 * kSecond, stop);
       });
-      const Rate rate = rate_of(copies(), probing_.cpus.all, time_, probing_.stop);
-      if (beside.end()) return rate;
+      const Rate rate = measure_rate(copies(), probing_.cpus.all, time_, probing_.stop);
+      if (load.end()) return rate;
       outcome_.notes.push_back("not measured while cores decode: they could not");
     } catch (const RunError& error) {
       outcome_.notes.push_back(fmt::format("not measured while cores decode: {}", error.what()));
@@ -186,7 +186,7 @@ class Together {
     gpu.launch();
     std::vector<double> times;
     const Nanos until = monotonic_now() + time_;
-    for (Nanos begin = monotonic_now(); begin < until && probing_.goes_on();) {
+    for (Nanos begin = monotonic_now(); begin < until && probing_.is_running();) {
       gpu.launch();
       const Nanos end = monotonic_now();
       times.push_back(seconds(end - begin));
@@ -206,10 +206,10 @@ class Together {
     for (const Load& load : {Load{"launch_s", "at rest", 0},
                              {"launch_half_s", "with every CPU half at work", 0.5},
                              {"launch_full_s", "at 95 %", 0.95}}) {
-      if (!probing_.goes_on()) return;
-      std::optional<BackgroundLoad> beside;
+      if (!probing_.is_running()) return;
+      std::optional<BackgroundLoad> background;
       if (load.share > 0)
-        beside.emplace(
+        background.emplace(
             [&](const std::atomic<int>& stop) { burn_on(probing_.cpus.all, load.share, stop); });
       Figure figure{load.name, "s", launch()};
       line += fmt::format("{}{} {}", line.empty() ? "a launch and its end " : ", ", load.words,
@@ -232,9 +232,9 @@ class Together {
                                    : "no CPU of another NUMA node than GPU 0's may be used");
       return;
     }
-    if (!probing_.goes_on()) return;
-    const Rate here = rate_of({copying_to(runtime_, 0)}, near, time_, probing_.stop);
-    const Rate there = rate_of({copying_to(runtime_, 0)}, far, time_, probing_.stop);
+    if (!probing_.is_running()) return;
+    const Rate here = measure_rate({copying_to(runtime_, 0)}, near, time_, probing_.stop);
+    const Rate there = measure_rate({copying_to(runtime_, 0)}, far, time_, probing_.stop);
     add_rate("near_0", here);
     add_rate("far_0", there);
     outcome_.lines.push_back(fmt::format("GPU 0 from its own NUMA node {}, from others {}",

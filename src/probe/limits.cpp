@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // The soft limit in the line "KEY  SOFT  HARD  UNIT" of /proc/self/limits; -1: unlimited.
-std::optional<std::int64_t> limit_in(const std::string& text, std::string_view key) {
+std::optional<std::int64_t> parse_limit(const std::string& text, std::string_view key) {
   const auto at = text.find(key);
   if (at == text.npos) return std::nullopt;
   std::string_view rest = std::string_view(text).substr(at + key.size());
@@ -31,7 +31,7 @@ std::optional<std::int64_t> limit_in(const std::string& text, std::string_view k
 }
 
 std::string first_line(const fs::path& file) {
-  const std::string text = text_of(file.string());
+  const std::string text = read_text(file.string());
   return text.substr(0, text.find('\n'));
 }
 
@@ -102,7 +102,7 @@ class Limits {
 
   void read_memory() {
     const auto meminfo =
-        values_in((root_ / "proc/meminfo").string(), {"MemTotal", "SwapTotal", "SwapFree"});
+        read_values((root_ / "proc/meminfo").string(), {"MemTotal", "SwapTotal", "SwapFree"});
     const auto limit = cgroup_memory(root_);
     std::string& line = outcome_.lines.back();
     std::optional<Bytes> most = limit;
@@ -143,9 +143,9 @@ class Limits {
   }
 
   void read_process_limits() {
-    const std::string limits = text_of((root_ / "proc/self/limits").string());
-    const auto locked = limit_in(limits, "Max locked memory");
-    const auto files = limit_in(limits, "Max open files");
+    const std::string limits = read_text((root_ / "proc/self/limits").string());
+    const auto locked = parse_limit(limits, "Max locked memory");
+    const auto files = parse_limit(limits, "Max open files");
     std::string line;
     const auto say = [&](const char* what, std::int64_t value, const std::string& shown) {
       line +=
@@ -181,14 +181,14 @@ class Limits {
       if (figure.name == "swap")
         outcome_.lines.back() += figure.value > 0 ? ", swap " + shown(figure) : ", no swap";
     }
-    std::ifstream in(root_ / "proc/stat");
+    std::ifstream stat_file(root_ / "proc/stat");
     std::string label;
     std::array<double, 8> ticks{};
-    in >> label;
-    for (double& value : ticks) in >> value;
+    stat_file >> label;
+    for (double& value : ticks) stat_file >> value;
     double sum = 0;
     for (const double value : ticks) sum += value;
-    if (!in || label != "cpu" || sum <= 0) return unseen("steal");
+    if (!stat_file || label != "cpu" || sum <= 0) return unseen("steal");
     const Figure& steal = add("steal", "share", ticks[7] / sum, false);
     outcome_.lines.back() += fmt::format(", steal {} since boot", shown(steal));
     if (outcome_.lines.back().starts_with("  , ")) outcome_.lines.back().erase(2, 2);
@@ -208,11 +208,11 @@ void measure_limits(const ProbeContext& probing, Outcome& outcome) {
 
 void measure_clock(const ProbeContext& probing, Outcome& outcome) {
   constexpr int kReadings = 1000;
-  const Rate rate = rate_of({[] {
-                              for (int i = 0; i < kReadings; ++i) monotonic_now();
-                              return double{kReadings};
-                            }},
-                            {}, std::min(probing.left(), 60 * kMillisecond), probing.stop);
+  const Rate rate = measure_rate({[] {
+                                   for (int i = 0; i < kReadings; ++i) monotonic_now();
+                                   return double{kReadings};
+                                 }},
+                                 {}, std::min(probing.left(), 60 * kMillisecond), probing.stop);
   if (rate.per_s <= 0) throw RunError("it was stopped");
   outcome.figures.push_back({"reading", "s", 1 / rate.per_s, rate.noise});
   const std::string source = first_line(

@@ -45,16 +45,16 @@ class LinkProbe {
     cell.copy = copy;
     cell.bytes = bytes;
     cell.fallback = slots.fallback_reason();
-    const std::span<const std::byte> host = place_of(slots);
+    const std::span<const std::byte> host = slot_bytes(slots);
     // A copy from memory that is not page-locked ends before its call returns. It would wait for a
     // kernel that holds it.
     const bool is_locked = memory != MemoryMode::pageable && cell.fallback.empty();
-    const bool by_host = copy == CopyMode::sync || !is_locked;
+    const bool is_host_timed = copy == CopyMode::sync || !is_locked;
     std::vector<double> rates = sampled(
         [&] {
           const Busy busy(*this, copy == CopyMode::stream);
-          return by_host ? time_by_host(host, bytes, copy == CopyMode::sync)
-                         : time_held(host, bytes);
+          return is_host_timed ? time_by_host(host, bytes, copy == CopyMode::sync)
+                               : time_held(host, bytes);
         },
         bytes);
     cell.low = rates.front();
@@ -64,7 +64,7 @@ class LinkProbe {
   }
 
   BareLoop measure_bare(HostSlots& slots, Bytes bytes) {
-    const std::span<const std::byte> host = place_of(slots);
+    const std::span<const std::byte> host = slot_bytes(slots);
     const auto rates = sampled([&] { return time_by_host(host, bytes, false); }, bytes);
     return {bytes, rates[rates.size() / 2]};
   }
@@ -75,12 +75,12 @@ class LinkProbe {
    public:
     Busy(LinkProbe& probe, bool wanted) : probe_(probe), wanted_(wanted) {
       if (!wanted_) return;
-      probe_.let_go(1, 0);
+      probe_.store_word(1, 0);
       probe_.hold(probe_.other_, 1);
     }
     ~Busy() {
       if (!wanted_) return;
-      probe_.let_go(1, 1);
+      probe_.store_word(1, 1);
       probe_.runtime_.synchronise_device();  // the kernel has seen the word before it is written
                                              // again
     }
@@ -92,13 +92,13 @@ class LinkProbe {
     bool wanted_;
   };
 
-  std::int64_t copies_of(Bytes bytes) const {
+  std::int64_t count_copies(Bytes bytes) const {
     return std::clamp(options_.at_least / bytes, kTimedCopies, kMaxCopies);
   }
 
   void check(const cuda::Status& status) const { objects_.check("probe link", status); }
 
-  void let_go(std::size_t word, std::int64_t value) {
+  void store_word(std::size_t word, std::int64_t value) {
     std::atomic_ref<std::int64_t>(words_[word]).store(value, std::memory_order_release);
   }
 
@@ -109,7 +109,7 @@ class LinkProbe {
     check(runtime_.spin(spin, stream));
   }
 
-  std::span<const std::byte> place_of(HostSlots& slots) const {
+  std::span<const std::byte> slot_bytes(HostSlots& slots) const {
     return {slots.slot(0), static_cast<std::size_t>(largest_)};
   }
 
@@ -118,18 +118,18 @@ class LinkProbe {
   void copy(std::span<const std::byte> host, Bytes bytes) {
     const auto length = static_cast<std::size_t>(bytes);
     if (next_ + length > host.size()) next_ = 0;
-    check(runtime_.copy_in(target_, host.data() + next_, length, stream_));
+    check(runtime_.copy_to_device(target_, host.data() + next_, length, stream_));
     next_ += length;
   }
 
   Nanos time_held(std::span<const std::byte> host, Bytes bytes) {
-    let_go(0, 0);
+    store_word(0, 0);
     hold(stream_, 0);
     for (std::int64_t i = 0; i < kWarmingCopies; ++i) copy(host, bytes);
     check(runtime_.record(begin_, stream_));
-    for (std::int64_t i = 0; i < copies_of(bytes); ++i) copy(host, bytes);
+    for (std::int64_t i = 0; i < count_copies(bytes); ++i) copy(host, bytes);
     check(runtime_.record(end_, stream_));
-    let_go(0, 1);
+    store_word(0, 1);
     check(runtime_.synchronise(end_));
     double ms = 0;
     check(runtime_.elapsed(begin_, end_, ms));
@@ -141,7 +141,7 @@ class LinkProbe {
     check(runtime_.record(end_, stream_));
     check(runtime_.synchronise(end_));
     const Nanos begin = runtime_.now();
-    for (std::int64_t i = 0; i < copies_of(bytes); ++i) {
+    for (std::int64_t i = 0; i < count_copies(bytes); ++i) {
       copy(host, bytes);
       if (!waits) continue;
       check(runtime_.record(end_, stream_));
@@ -155,7 +155,7 @@ class LinkProbe {
   // Rates in ascending order; the first sample wakes the link and is not counted.
   std::vector<double> sampled(const std::function<Nanos()>& time, Bytes bytes) {
     std::vector<double> rates;
-    const auto copied = static_cast<double>(bytes * copies_of(bytes));
+    const auto copied = static_cast<double>(bytes * count_copies(bytes));
     time();
     for (int i = 0; i < options_.samples; ++i)
       rates.push_back(copied * 1e9 / static_cast<double>(std::max<Nanos>(time(), 1)));

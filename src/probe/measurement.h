@@ -28,7 +28,7 @@ struct ProbeContext {
   const ProbedData& data;
   Nanos until = 0;  // the end of its share of the time
 
-  bool goes_on() const { return stop.load(std::memory_order_relaxed) == 0; }
+  bool is_running() const { return stop.load(std::memory_order_relaxed) == 0; }
   Nanos left() const { return std::max<Nanos>(until - monotonic_now(), 0); }
 };
 
@@ -62,8 +62,8 @@ using Work = std::function<double()>;
 // A thread for each of the works does it once untimed and then repeats it for `time`, all at once,
 // on `cpus` only; none: on any.
 // What a work throws is thrown here.
-Rate rate_of(const std::vector<Work>& works, const CpuSet& cpus, Nanos time,
-             const std::atomic<int>& stop);
+Rate measure_rate(const std::vector<Work>& works, const CpuSet& cpus, Nanos time,
+                  const std::atomic<int>& stop);
 
 // One for each thread, of images as `data make` makes them. Throws RunError where none can be made.
 std::vector<Work> decoding_of_made_images(std::size_t threads);

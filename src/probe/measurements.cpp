@@ -57,9 +57,9 @@ std::vector<double> repeat(const Work& work, Nanos time, const std::function<boo
 }
 
 // CPUs that run on the core of `cpu`; itself where the kernel does not say.
-CpuSet siblings_of(const std::filesystem::path& root, int cpu) {
+CpuSet core_siblings(const std::filesystem::path& root, int cpu) {
   const auto file = root / fmt::format("sys/devices/system/cpu/cpu{}/topology", cpu);
-  CpuSet siblings = parse_cpu_list(text_of((file / "thread_siblings_list").string()));
+  CpuSet siblings = parse_cpu_list(read_text((file / "thread_siblings_list").string()));
   return siblings.empty() ? CpuSet{cpu} : siblings;
 }
 
@@ -106,7 +106,7 @@ Cpus read_cpus(const std::filesystem::path& root) {
   cpus.all = allowed_cpus();
   if (cpus.all.empty()) cpus.all = {0};
   for (const int cpu : cpus.all) {
-    const CpuSet siblings = siblings_of(root, cpu);
+    const CpuSet siblings = core_siblings(root, cpu);
     const auto is_before = [&](int other) {
       return other < cpu && std::binary_search(cpus.all.begin(), cpus.all.end(), other);
     };
@@ -117,8 +117,8 @@ Cpus read_cpus(const std::filesystem::path& root) {
   return cpus;
 }
 
-Rate rate_of(const std::vector<Work>& works, const CpuSet& cpus, Nanos time,
-             const std::atomic<int>& stop) {
+Rate measure_rate(const std::vector<Work>& works, const CpuSet& cpus, Nanos time,
+                  const std::atomic<int>& stop) {
   const OnCpus on(cpus);
   ThreadTeam team(&stop);
   std::vector<std::vector<double>> rates(works.size());

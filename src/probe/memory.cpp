@@ -58,7 +58,7 @@ Rate copies_by(std::size_t threads, Bytes bytes, const CpuSet& cpus, Nanos time,
                const std::atomic<int>& stop) {
   std::vector<Work> works;
   for (std::size_t i = 0; i < threads; ++i) works.push_back(copying(bytes));
-  return rate_of(works, cpus, time, stop);
+  return measure_rate(works, cpus, time, stop);
 }
 
 struct Node {
@@ -66,12 +66,12 @@ struct Node {
   CpuSet cpus;  // usable CPUs of the node
 };
 
-std::vector<Node> nodes_of(const std::filesystem::path& root, const CpuSet& usable) {
+std::vector<Node> find_nodes(const std::filesystem::path& root, const CpuSet& usable) {
   std::vector<Node> nodes;
   const std::filesystem::path folder = root / "sys/devices/system/node";
-  for (const int number : parse_cpu_list(text_of((folder / "online").string()))) {
+  for (const int number : parse_cpu_list(read_text((folder / "online").string()))) {
     const CpuSet all =
-        parse_cpu_list(text_of((folder / fmt::format("node{}/cpulist", number)).string()));
+        parse_cpu_list(read_text((folder / fmt::format("node{}/cpulist", number)).string()));
     Node node{number, {}};
     std::set_intersection(all.begin(), all.end(), usable.begin(), usable.end(),
                           std::back_inserter(node.cpus));
@@ -146,13 +146,13 @@ void measure_memory(const ProbeContext& probing, Outcome& outcome) {
   const auto threads = static_cast<std::size_t>(
       std::max(1.0, std::min(static_cast<double>(cores.size()), std::ceil(probing.cpus.usable))));
   const Bytes bytes = bytes_of_thread(probing.options, threads);
-  const std::vector<Node> nodes = nodes_of(probing.options.root, cores);
+  const std::vector<Node> nodes = find_nodes(probing.options.root, cores);
   const bool has_nodes =
       nodes.size() > 1 && static_cast<double>(cores.size()) <= probing.cpus.usable;
   const Nanos time = probing.left() / (has_nodes ? 2 + std::ssize(nodes) : 2);
   const auto add = [&](const std::string& name, std::size_t count, const CpuSet& cpus) {
     const Rate rate = copies_by(count, bytes, cpus, time, probing.stop);
-    if (!probing.goes_on()) throw RunError("it was stopped");
+    if (!probing.is_running()) throw RunError("it was stopped");
     return outcome.figures.emplace_back(Figure{name, "bytes/s", rate.per_s, rate.noise});
   };
   const Figure one = add("copy_1", 1, cores);

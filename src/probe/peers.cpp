@@ -17,19 +17,19 @@ constexpr std::size_t kMinCount = 3;  // peers, by which anything is usual
 // Least noise, as a share of the median. Two measurements of one machine differ by this much,
 // whatever the range of their rounds. The second is for figures without rounds.
 constexpr double kNoise = 0.03, kNoiseOfOne = 0.10;
-constexpr std::size_t kMany = 8;      // peers, whose median deviation can be relied on
-constexpr double kFar = 4;            // spreads
-constexpr double kRare = 0.9999;      // share of usual values that are nearer
-constexpr double kOfNormal = 1.4826;  // standard deviation by median absolute deviation
-constexpr double kNoFurther = 1000;   // limit of reported spreads
+constexpr std::size_t kMany = 8;         // peers, whose median deviation can be relied on
+constexpr double kFar = 4;               // spreads
+constexpr double kRare = 0.9999;         // share of usual values that are nearer
+constexpr double kNormalScale = 1.4826;  // standard deviation by median absolute deviation
+constexpr double kNoFurther = 1000;      // limit of reported spreads
 
-struct Told {
+struct ComparedFigure {
   const Figure* figure;
   std::string name;  // "storage.random_16"
 };
 
-std::vector<Told> figures_of(const Profile& profile) {
-  std::vector<Told> all;
+std::vector<ComparedFigure> compared_figures(const Profile& profile) {
+  std::vector<ComparedFigure> all;
   for (const auto& [name, outcome] : profile.probes) {
     for (const Figure& figure : outcome.figures) {
       if (figure.is_compared) all.push_back({&figure, name + "." + figure.name});
@@ -41,11 +41,11 @@ std::vector<Told> figures_of(const Profile& profile) {
 // Figures with the same name and condition.
 using Values = std::map<std::pair<std::string, std::string>, std::vector<const Figure*>>;
 
-Values values_of(const std::vector<const Profile*>& peers) {
+Values peer_values(const std::vector<const Profile*>& peers) {
   Values values;
   for (const Profile* peer : peers) {
-    for (const Told& told : figures_of(*peer))
-      values[{told.name, told.figure->condition}].push_back(told.figure);
+    for (const ComparedFigure& one : compared_figures(*peer))
+      values[{one.name, one.figure->condition}].push_back(one.figure);
   }
   return values;
 }
@@ -56,23 +56,23 @@ std::string show(const Figure& like, double value) {
   return shown(figure);
 }
 
-Outlier compared(const Told& own, const std::vector<const Figure*>& peers) {
+Outlier compared(const ComparedFigure& own, const std::vector<const Figure*>& peers) {
   std::vector<double> values, distances, noises;
   for (const Figure* peer : peers) {
     values.push_back(peer->value);
     noises.push_back(peer->noise);
   }
-  const double value = own.figure->value, median = median_of(values);
+  const double value = own.figure->value, median = find_median(values);
   for (const double each : values) distances.push_back(std::abs(each - median));
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  double spread = kOfNormal * median_of(distances);
+  double spread = kNormalScale * find_median(distances);
   if (values.size() < kMany) spread = std::max(spread, (*most - *least) / 2);
   // Few peers give an uncertain spread, so it is widened by Student's distribution.
   spread *= std::max(1.0, student_quantile(kRare, std::ssize(values) - 1) / kFar);
   const bool is_timed = own.figure->unit == "s" || own.figure->unit.ends_with("/s");
   const double least_noise = is_timed && own.figure->noise <= 0 ? kNoiseOfOne : kNoise;
   const double noise =
-      std::abs(median) * std::max({least_noise, median_of(noises), own.figure->noise});
+      std::abs(median) * std::max({least_noise, find_median(noises), own.figure->noise});
   const double scale = std::max({spread, noise, 1e-12});
   Outlier result{own.name, value, median, *least, *most};
   result.z = std::clamp((value - median) / scale, -kNoFurther, kNoFurther);
@@ -128,9 +128,9 @@ void judge_against(Profile& profile, const std::vector<Profile>& peers) {
   PeersAnswer answer;
   const std::vector<const Profile*> usual = chosen(profile.host, peers, answer);
   answer.peers = std::ssize(usual);
-  const Values values = values_of(usual);
+  const Values values = peer_values(usual);
   std::int64_t alone = 0;
-  for (const Told& own : figures_of(profile)) {
+  for (const ComparedFigure& own : compared_figures(profile)) {
     const auto found = values.find({own.name, own.figure->condition});
     if (found == values.end() || found->second.size() < kMinCount) {
       ++alone;

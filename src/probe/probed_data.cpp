@@ -30,13 +30,13 @@ constexpr Bytes kOwnPiece = Bytes{128} << 10;  // piece of our own file
 constexpr Bytes kAround = Bytes{8} << 10;      // read around a piece, in whole pages
 constexpr Bytes kMaxFile = Bytes{512} << 20;
 
-std::string in_words(int error) { return std::generic_category().message(error); }
+std::string error_text(int error) { return std::generic_category().message(error); }
 
 // Half of what may be read, and a tenth of what is free at most.
 Bytes bytes_to_write(const std::string& folder, Bytes read_at_most) {
   struct statvfs state {};
   if (::statvfs(folder.c_str(), &state) != 0)
-    throw RunError(fmt::format("--path {}: {}", shown_text(folder), in_words(errno)),
+    throw RunError(fmt::format("--path {}: {}", shown_text(folder), error_text(errno)),
                    "name a folder that is there");
   const double free = static_cast<double>(state.f_bavail) * static_cast<double>(state.f_frsize);
   const auto tenth = static_cast<Bytes>(std::min(free / 10, static_cast<double>(kMaxFile)));
@@ -75,14 +75,14 @@ struct Mount {
   std::string device, point, type, source;
 };
 
-Mount mount_of(const std::string& line) {
+Mount parse_mount(const std::string& line) {
   Mount mount;
-  std::istringstream in(line);
+  std::istringstream words(line);
   std::string word;
-  in >> word >> word >> mount.device >> word >> mount.point;
-  while (in >> word && word != "-") {
+  words >> word >> word >> mount.device >> word >> mount.point;
+  while (words >> word && word != "-") {
   }
-  in >> mount.type >> mount.source;
+  words >> mount.type >> mount.source;
   mount.point = replace_all(mount.point, "\\040", " ");  // blanks of names are escaped
   return mount;
 }
@@ -101,13 +101,13 @@ bool is_of_host(const fs::path& device) {
   return false;
 }
 
-std::string kind_of(const fs::path& root, const Mount& mount) {
+std::string storage_kind(const fs::path& root, const Mount& mount) {
   if (mount.source.find("nvme") != mount.source.npos) return "NVMe";
   // A partition's queue is that of its disk.
   const fs::path device = root / "sys/dev/block" / mount.device;
   if (is_of_host(device)) return "virtual disk";
   for (const fs::path& queue : {device / "queue", device / "../queue"}) {
-    const std::string turns = text_of((queue / "rotational").string());
+    const std::string turns = read_text((queue / "rotational").string());
     if (turns.starts_with('1')) return "rotational disk";
     if (turns.starts_with('0')) return "disk";
   }
@@ -148,8 +148,9 @@ void ProbedData::open(const std::string& data, const std::atomic<int>& stop) {
   context.stop_signal = &stop;
   source_ = open_source(row.row.name, {data}, SourceOptions(), context);
   has_images_ = source_traits(row.row.name).form == SampleForm::image;
-  if (const Objects* objects = source_->stored_in(); objects != nullptr && objects->objects() > 0)
-    objects->path_of(0, file_);
+  if (const Objects* objects = source_->stored_objects();
+      objects != nullptr && objects->objects() > 0)
+    objects->get_path(0, file_);
   if (source_->size() <= 0)
     why_none_ = "the data are a stream, of which nothing is read at random; run measures it";
 }
@@ -175,7 +176,7 @@ void ProbedData::write_file(const std::string& folder, const std::atomic<int>& s
   written_ = unnamed_file(folder);
   const auto refuse = [&](int error) {
     throw RunError(fmt::format("--path {}: a temporary file cannot be written there ({})",
-                               shown_text(folder), in_words(error)),
+                               shown_text(folder), error_text(error)),
                    "name another folder, or --data");
   };
   if (written_ < 0) refuse(errno);
@@ -192,10 +193,10 @@ void ProbedData::write_file(const std::string& folder, const std::atomic<int>& s
   ::posix_fadvise(written_, 0, 0, POSIX_FADV_DONTNEED);
 }
 
-FileRange ProbedData::piece_of(std::int64_t sample) const {
+FileRange ProbedData::sample_piece(std::int64_t sample) const {
   FileRange piece;
   const Extent extent = source_->extents()->extent(sample);
-  source_->extents()->path_of(extent.object, piece.path);
+  source_->extents()->get_path(extent.object, piece.path);
   piece.offset = extent.offset;
   piece.length = extent.length;
   if (piece.length == Extent::kToEnd) {
@@ -223,7 +224,7 @@ std::vector<FileRange> ProbedData::pieces(std::size_t most, Bytes bytes, std::ui
     FileRange piece = is_written()
                           ? FileRange{fmt::format("/proc/self/fd/{}", static_cast<int>(written_)),
                                       sample * kOwnPiece, kOwnPiece}
-                          : piece_of(sample);
+                          : sample_piece(sample);
     if (piece.length <= 0) continue;
     sum += piece.length + kAround;
     if (sum > bytes) break;
@@ -241,22 +242,22 @@ double ProbedData::sample_bytes() const {
   return source_ ? static_cast<double>(source_->sample_bytes()) : 0;
 }
 
-StorageDevice device_of(const fs::path& root, const std::string& file) {
+StorageDevice find_storage_device(const fs::path& root, const std::string& file) {
   StorageDevice device;
-  const source::FileSystemKind kind = source::file_system_of(file);
+  const source::FileSystemKind kind = source::find_file_system(file);
   std::error_code error;
   const std::string path = fs::canonical(file, error).string();
   Mount best;
-  std::ifstream in(root / "proc/self/mountinfo");
-  for (std::string line; !error && std::getline(in, line);) {
-    Mount mount = mount_of(line);
+  std::ifstream mounts(root / "proc/self/mountinfo");
+  for (std::string line; !error && std::getline(mounts, line);) {
+    Mount mount = parse_mount(line);
     // A later mount at the same place hides the earlier one.
     if (lies_below(path, mount.point) && mount.point.size() >= best.point.size())
       best = std::move(mount);
   }
   device.type = best.type.empty() ? std::string(kind.name) : best.type;
   device.source = best.source;
-  device.kind = kind.network ? "network" : kind.in_memory ? "memory" : kind_of(root, best);
+  device.kind = kind.network ? "network" : kind.memory_only ? "memory" : storage_kind(root, best);
   return device;
 }
 

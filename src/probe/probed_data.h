@@ -47,7 +47,7 @@ class ProbedData {
   void open(const std::string& data, const std::atomic<int>& stop);
   void try_to_write_file(const std::string& folder, const std::atomic<int>& stop);
   void write_file(const std::string& folder, const std::atomic<int>& stop);
-  FileRange piece_of(std::int64_t sample) const;
+  FileRange sample_piece(std::int64_t sample) const;
 
   std::string place_, file_, why_none_;
   std::unique_ptr<Source> source_;
@@ -64,6 +64,6 @@ struct StorageDevice {
                      // not known
 };
 // `root`: of the kernel's files.
-StorageDevice device_of(const std::filesystem::path& root, const std::string& file);
+StorageDevice find_storage_device(const std::filesystem::path& root, const std::string& file);
 
 }  // namespace loaderscope::probe

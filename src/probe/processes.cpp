@@ -35,7 +35,7 @@ Figure forks(const char* name) {
   std::vector<double> times;
   for (int i = 0; i < kForks; ++i) times.push_back(seconds_of_fork());
   const auto [least, most] = std::minmax_element(times.begin(), times.end());
-  const double median = median_of(times);
+  const double median = find_median(times);
   return {name, "s", median, (*most - *least) / 2 / median};
 }
 
@@ -93,19 +93,19 @@ if __name__ == "__main__":
 )";
 
 void read_times(const std::string& printed, Outcome& outcome) {
-  std::istringstream in(printed);
+  std::istringstream words(printed);
   std::string line;
-  for (std::string name; in >> name;) {
+  for (std::string name; words >> name;) {
     double value = 0;
-    if (!(name.starts_with("python_") || name.starts_with("torch_")) || !(in >> value)) {
-      std::getline(in, line);  // something else that was printed
+    if (!(name.starts_with("python_") || name.starts_with("torch_")) || !(words >> value)) {
+      std::getline(words, line);  // something else that was printed
       continue;
     }
     outcome.figures.push_back({name, "s", value});
   }
 }
 
-void tell_times(Outcome& outcome, const std::string& python) {
+void add_time_lines(Outcome& outcome, const std::string& python) {
   std::string bare, torch;
   for (const Figure& figure : outcome.figures) {
     const bool is_torch = figure.name.starts_with("torch_");
@@ -128,17 +128,17 @@ void measure_python(const ProbeContext& probing, Outcome& outcome) {
   try {
     ToolRun run{.command = {python, "-c", kScript}};
     run.patience = probing.left();
-    run.stopped = [&] { return !probing.goes_on(); };
+    run.stopped = [&] { return !probing.is_running(); };
     const ToolEnd end = run_tool(run);
     read_times(end.output, outcome);
     if (end.out_of_time)
       outcome.notes.push_back(
           "starting Python's workers took longer than its time; what is missing "
           "was not reached");
-    else if (end.status != 0 && probing.goes_on())
+    else if (end.status != 0 && probing.is_running())
       outcome.notes.push_back(
           fmt::format("{}: {}", shown_text(python), shown_text(end.last_line())));
-    tell_times(outcome, python);
+    add_time_lines(outcome, python);
   } catch (const RunError& error) {
     outcome.notes.push_back(fmt::format("no Python was started: {}", error.what()));
   }
@@ -148,7 +148,7 @@ void measure_python(const ProbeContext& probing, Outcome& outcome) {
 
 void measure_processes(const ProbeContext& probing, Outcome& outcome) {
   measure_forks(probing, outcome);
-  if (probing.goes_on()) measure_python(probing, outcome);
+  if (probing.is_running()) measure_python(probing, outcome);
 }
 
 }  // namespace loaderscope::probe

@@ -81,20 +81,20 @@ bool forget(const std::vector<FileRange>& pieces) {
   constexpr double kLeft = 0.01;  // neighbours in a page that others use
   static const source::ResidencyMethod method = source::best_residency_method();
   Bytes all = 0, left = 0;
-  bool is_told = true;
+  bool is_known = true;
   std::string path;
   Fd file;
   for (const FileRange& piece : pieces) {
     if (piece.path != path) file = opened(piece.path, 0);
     path = piece.path;
     ::posix_fadvise(file, piece.offset / kPage * kPage, piece.length + kPage, POSIX_FADV_DONTNEED);
-    const auto residency = source::residency_of(file, method, piece.offset, piece.length);
-    is_told = is_told && residency.has_value();
+    const auto residency = source::read_residency(file, method, piece.offset, piece.length);
+    is_known = is_known && residency.has_value();
     if (!residency) continue;
     all += residency->size;
     left += residency->resident;
   }
-  return is_told && static_cast<double>(left) <= kLeft * static_cast<double>(all);
+  return is_known && static_cast<double>(left) <= kLeft * static_cast<double>(all);
 }
 
 void open_and_close(const std::string& path) {
@@ -129,7 +129,7 @@ Done read_by(int threads, const std::function<ReadOne()>& make, Nanos time,
     all.begin = std::min(all.begin, own.begin);
     all.end = std::max(all.end, own.end);
   };
-  team.run_beside(threads, work, [] {});
+  team.run_concurrently(threads, work, [] {});
   return all;
 }
 

@@ -94,7 +94,7 @@ void StorageProbe::measure() {
 
 void StorageProbe::describe() {
   const std::string place = shown_text(data_.place());
-  if (!data_.file().empty()) device_ = device_of(probing_.options.root, data_.file());
+  if (!data_.file().empty()) device_ = find_storage_device(probing_.options.root, data_.file());
   std::string line = "storage: " + place;
   if (!device_.type.empty()) line += fmt::format(", {}", device_.type);
   if (!device_.kind.empty()) line += " on " + device_.kind;
@@ -124,8 +124,8 @@ void StorageProbe::check_round(const FileRange& piece) const {
 }
 
 void StorageProbe::finish() {
-  const bool by_cache = is_proved_ && best_random_.bytes_per_s > 0;
-  const Best& best = by_cache || best_direct_.bytes_per_s <= 0 ? best_random_ : best_direct_;
+  const bool is_cold_random = is_proved_ && best_random_.bytes_per_s > 0;
+  const Best& best = is_cold_random || best_direct_.bytes_per_s <= 0 ? best_random_ : best_direct_;
   if (best.bytes_per_s <= 0) throw RunError("it was stopped, or nothing could be read in its time");
   const std::string size = two_digits(sample_bytes_);
   outcome_.lines.push_back(
@@ -141,10 +141,10 @@ void StorageProbe::finish() {
                                  .per_s = best.bytes_per_s,
                                  .sample_bytes = data_.is_written() ? 0 : sample_bytes_});
   }
-  outcome_.answer =
-      fmt::format("{} {} random at {} with {} in flight{}",
-                  by_reader_ ? "the data's reader" : "storage", format_byte_rate(best.bytes_per_s),
-                  size, best.depth, by_cache || &best == &best_direct_ ? "" : " (not proved cold)");
+  outcome_.answer = fmt::format(
+      "{} {} random at {} with {} in flight{}", by_reader_ ? "the data's reader" : "storage",
+      format_byte_rate(best.bytes_per_s), size, best.depth,
+      is_cold_random || &best == &best_direct_ ? "" : " (not proved cold)");
 }
 
 void measure_storage(const ProbeContext& probing, Outcome& outcome) {
@@ -163,13 +163,13 @@ void StorageProbe::measure_depth(ReadMode way, int depth,
   const Nanos time = slot();
   --slots_;
   Speeds speeds;
-  for (int round = 0; round < kRounds && probing_.goes_on(); ++round) {
+  for (int round = 0; round < kRounds && probing_.is_running(); ++round) {
     const Done done = read_round(time / kRounds);
     read_ += done.bytes;
     samples_ += done.reads;
     speeds.add(done);
   }
-  if (const auto speed = speeds.speed(); speed && probing_.goes_on())
+  if (const auto speed = speeds.speed(); speed && probing_.is_running())
     book(way, depth, *speed, is_cold);
 }
 
@@ -260,7 +260,7 @@ void StorageProbe::measure_reading_on(const FileRange& piece) {
       },
       time, probing_.stop);
   read_ += done.bytes;
-  if (done.reads <= 0 || done.end <= done.begin || !probing_.goes_on()) return;
+  if (done.reads <= 0 || done.end <= done.begin || !probing_.is_running()) return;
   const double rate = done.bytes / seconds(done.end - done.begin);
   outcome_.figures.push_back(
       {"reading_on", "bytes/s", rate, 0, is_cold ? "1 MiB" : "1 MiB, not proved cold"});
@@ -284,7 +284,7 @@ void StorageProbe::measure_opening() {
           };
         },
         slot() / 2, probing_.stop);
-    if (done.reads <= 0 || done.end <= done.begin || !probing_.goes_on()) return;
+    if (done.reads <= 0 || done.end <= done.begin || !probing_.is_running()) return;
     const double rate = done.reads / seconds(done.end - done.begin);
     outcome_.figures.push_back({fmt::format("opens_{}", threads), "1/s", rate});
     reading_on_ += threads == 1 ? fmt::format("{}{} files opened, looked at and closed per second",

@@ -12,7 +12,7 @@ __extension__ typedef __int128 Wide;
 
 // The part of `whole` (spread evenly over `over`) that falls into `within`, in integer ns. Parts of
 // adjoining ranges add up to `whole` exactly.
-Nanos share_of(Nanos whole, TimeRange over, TimeRange within) {
+Nanos prorate(Nanos whole, TimeRange over, TimeRange within) {
   if (whole == 0 || over.empty()) return 0;
   const auto up_to = [&](Nanos at) {
     const Nanos inside = std::clamp(at, over.begin, over.end) - over.begin;
@@ -21,13 +21,13 @@ Nanos share_of(Nanos whole, TimeRange over, TimeRange within) {
   return up_to(within.end) - up_to(within.begin);
 }
 
-TimeRange range_of(const Interval& interval) { return {interval.begin, interval.end}; }
+TimeRange time_range(const Interval& interval) { return {interval.begin, interval.end}; }
 
 // Returns the run-queue delay in ns of the part of `work` that lies in `within`.
-Nanos queued_in(const Interval& work, TimeRange within) {
+Nanos queued_time(const Interval& work, TimeRange within) {
   if (!work.ran()) return 0;
-  const TimeRange whole = range_of(work), inside = intersect(whole, within);
-  return inside.empty() ? 0 : share_of(std::min(work.queued, whole.length()), whole, inside);
+  const TimeRange whole = time_range(work), inside = intersect(whole, within);
+  return inside.empty() ? 0 : prorate(std::min(work.queued, whole.length()), whole, inside);
 }
 
 // Books ranges of one step's idle time into its row.
@@ -61,14 +61,14 @@ class StallBooker {
   // runs while the batch is copied.
   void book_with_trainer(TimeRange idle) {
     if (idle.empty()) return;
-    const TimeRange copying = intersect(idle, range_of(events_.copy));
-    add(Cause::h2d, copying.length(), queued_in(events_.copy, copying));
+    const TimeRange copying = intersect(idle, time_range(events_.copy));
+    add(Cause::h2d, copying.length(), queued_time(events_.copy, copying));
     if (copying.empty()) {
-      add(Cause::launch, idle.length(), queued_in(events_.launch, idle));
+      add(Cause::launch, idle.length(), queued_time(events_.launch, idle));
       return;
     }
-    for (const TimeRange beside : {TimeRange{idle.begin, copying.begin}, {copying.end, idle.end}})
-      add(Cause::launch, beside.length(), queued_in(events_.launch, beside));
+    for (const TimeRange side : {TimeRange{idle.begin, copying.begin}, {copying.end, idle.end}})
+      add(Cause::launch, side.length(), queued_time(events_.launch, side));
   }
 
   // Applies rules 2 and 4: the batch was ready to be taken. The trainer may have received the
@@ -78,10 +78,11 @@ class StallBooker {
     book_not_asking(intersect(idle, {events_.deliverable, events_.ask}));
     const TimeRange asking = intersect(idle, {events_.ask, events_.take});
     const bool receives = events_.receive.ran() && !events_.pin.ran();
-    const Nanos goes_on = receives ? std::min(events_.receive.begin, events_.take) : events_.take;
-    const Nanos waking = intersect(asking, {goes_on - events_.take_queued, goes_on}).length();
+    const Nanos continued = receives ? std::min(events_.receive.begin, events_.take) : events_.take;
+    const Nanos waking = intersect(asking, {continued - events_.take_queued, continued}).length();
     const Nanos answering = receives ? book_answering(asking) : 0;
-    add(Cause::transport, asking.length() - answering, waking + queued_in(events_.receive, asking));
+    add(Cause::transport, asking.length() - answering,
+        waking + queued_time(events_.receive, asking));
   }
 
   void book_not_asking(TimeRange idle) {
@@ -97,30 +98,30 @@ class StallBooker {
     if (idle.empty()) return;
     const Interval& pin = events_.pin;
     const Nanos sent = events_.send.ran() ? events_.send.end : events_.finished;
-    const TimeRange behind = intersect(idle, {sent, pin.ran() ? pin.end : kNever});
-    const TimeRange receiving = intersect(behind, range_of(events_.receive));
+    const TimeRange sending = intersect(idle, {sent, pin.ran() ? pin.end : kNever});
+    const TimeRange receiving = intersect(sending, time_range(events_.receive));
     Nanos pinning = 0;
     if (pin.ran()) {
-      pinning = behind.length() - receiving.length();
+      pinning = sending.length() - receiving.length();
       const Nanos received = events_.receive.ran() ? events_.receive.end : sent;
-      add(Cause::pin, pinning, queued_in(pin, intersect(behind, {received, pin.end})));
+      add(Cause::pin, pinning, queued_time(pin, intersect(sending, {received, pin.end})));
     }
     const Nanos sent_from = events_.send.ran() ? events_.send.begin : events_.finished;
     const Nanos made =
         book_answering(receiving) +
         book_maker(intersect(idle, {sent_from - events_.kept_from_sending, sent_from}).length());
     add(Cause::transport, idle.length() - pinning - made,
-        queued_in(events_.send, {idle.begin, std::min(idle.end, sent)}) +
-            queued_in(events_.receive, receiving));
+        queued_time(events_.send, {idle.begin, std::min(idle.end, sent)}) +
+            queued_time(events_.receive, receiving));
   }
 
   // Books the part of `within` in which the worker was asked for the memory of the batch and was
   // busy. The cause is the work that kept the worker busy.
   Nanos book_answering(TimeRange within) {
-    const TimeRange whole = range_of(events_.receive), inside = intersect(within, whole);
+    const TimeRange whole = time_range(events_.receive), inside = intersect(within, whole);
     if (events_.answering == 0 || inside.empty()) return 0;
     const Nanos most = whole.length() - events_.receive.cpu - events_.receive.queued;
-    return book_maker(share_of(std::clamp<Nanos>(events_.answering, 0, most), whole, inside));
+    return book_maker(prorate(std::clamp<Nanos>(events_.answering, 0, most), whole, inside));
   }
 
   Nanos book_maker(Nanos ns) {
@@ -185,8 +186,8 @@ class StallBooker {
       return;
     }
     const Nanos queued =
-        span.stage == Stage::idle ? 0 : share_of(span.queued, {span.begin, span.end}, inside);
-    add(cause_of(span.stage), inside.length(), queued);
+        span.stage == Stage::idle ? 0 : prorate(span.queued, {span.begin, span.end}, inside);
+    add(stage_cause(span.stage), inside.length(), queued);
     produced_ += inside.length();
   }
 
@@ -203,7 +204,7 @@ class StallBooker {
   Nanos produced_ = 0;
 };
 
-StepRow row_of(const StepEvents& events, Nanos idle_begin) {
+StepRow make_row(const StepEvents& events, Nanos idle_begin) {
   StepRow row;
   row.step = events.step;
   row.epoch = events.epoch;
@@ -247,7 +248,7 @@ Nanos clamp_into_order(StepEvents& events, Nanos idle_begin) {
 
 StepRow book_step(const StepView& step, const StepView* straggler) {
   const StepEvents& events = *step.events;
-  StepRow row = row_of(events, step.idle_begin);
+  StepRow row = make_row(events, step.idle_begin);
   const Nanos own_end = straggler ? events.ready : events.compute.begin;
   StallBooker own(step, row);
   own.book({step.idle_begin, own_end});

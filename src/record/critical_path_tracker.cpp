@@ -78,12 +78,12 @@ void CriticalPathTracker::begin_step(const StepEvents& events) {
 // A batch starts after the worker's previous batch. If the worker was idle, it starts after the
 // take that made room.
 void CriticalPathTracker::begin_batch(Worker& worker, Nanos begin) {
-  const bool comes_up = worker.epoch != epoch_;
+  const bool starts_up = worker.epoch != epoch_;
   worker.epoch = epoch_;
   const PathTail* room = last_until(dispatches_, dispatched_);
   if (room != nullptr && (!worker.chain.known() || room->end > worker.chain.end))
     worker.chain = *room;
-  worker.chain.extend(begin, comes_up ? Cause::startup : Cause::other);
+  worker.chain.extend(begin, starts_up ? Cause::startup : Cause::other);
 }
 
 void CriticalPathTracker::made(std::int32_t index, std::span<const Span> spans) {
@@ -92,7 +92,7 @@ void CriticalPathTracker::made(std::int32_t index, std::span<const Span> spans) 
   begin_batch(worker, spans.front().begin);
   for (const Span& span : spans) {
     worker.chain.extend(span.begin, Cause::other);
-    worker.chain.extend(span.end, cause_of(span.stage), span.queued);
+    worker.chain.extend(span.end, stage_cause(span.stage), span.queued);
   }
 }
 
@@ -126,12 +126,12 @@ PathTail CriticalPathTracker::hand_over(const StepEvents& events, Cause maker) {
 void CriticalPathTracker::get_ready(const StepEvents& events, Cause maker) {
   const PathTail batch = hand_over(events, maker);
   PathTail taken = batch.known() && batch.end > asked_.end ? batch : asked_;
-  const bool by_trainer = events.receive.ran() && !events.pin.ran();
-  if (by_trainer && events.answering > 0) {
+  const bool trainer_receives = events.receive.ran() && !events.pin.ran();
+  if (trainer_receives && events.answering > 0) {
     taken.extend(std::min(events.receive.begin, events.take), Cause::transport);
     taken.extend(std::min(events.receive.begin + events.answering, events.take), maker);
   }
-  const Nanos received_queued = by_trainer ? events.receive.queued : 0;
+  const Nanos received_queued = trainer_receives ? events.receive.queued : 0;
   taken.extend(events.take, Cause::transport, received_queued + events.take_queued);
   if (!events.made_by_trainer) dispatches_.push_back(taken);
   trainer_ = taken;
@@ -165,7 +165,7 @@ void CriticalPathTracker::compute(const StepEvents& events, const PathTail* slow
 }
 
 // Paths to its begin and to its end may differ for the length of a pipeline before it.
-CriticalPath CriticalPathTracker::of_window() const {
+CriticalPath CriticalPathTracker::window_path() const {
   CriticalPath path = last_compute_.path;
   path.compute = std::max<Nanos>(0, path.compute - before_window_.compute);
   for (std::size_t c = 0; c < kCauses; ++c)

@@ -41,7 +41,7 @@ class CriticalPathTracker {
   void compute(const StepEvents& events, const PathTail* slowest);
 
   void open_window() { before_window_ = last_compute_.path; }
-  CriticalPath of_window() const;
+  CriticalPath window_path() const;
 
  private:
   struct Worker {
@@ -49,7 +49,7 @@ class CriticalPathTracker {
     std::int32_t epoch = -1;
   };
 
-  Worker& worker(std::int32_t number) { return of_worker(workers_, number); }
+  Worker& worker(std::int32_t number) { return worker_entry(workers_, number); }
   void begin_batch(Worker& worker, Nanos begin);
   PathTail hand_over(const StepEvents& events, Cause maker);
   void copy(const StepEvents& events, const PathTail& taken);

@@ -24,16 +24,16 @@ std::optional<Stage> sped_up(const Change& change) {
     if (name_of(stage) == name) return stage;
     names.push_back(name_of(stage));
   }
-  throw UsageError(place_of(change) + ": no stage has this name", did_you_mean(name, names));
+  throw UsageError(change_place(change) + ": no stage has this name", did_you_mean(name, names));
 }
 
-double speed_of(const Change& change) {
+double parse_speed(const Change& change) {
   try {
     const double speed = parse_real(change.value);
     if (speed >= 1e-3 && speed <= 1e6) return speed;
   } catch (const ValueError&) {
   }
-  throw UsageError(place_of(change) + ": expected a factor from 0.001 to 1000000",
+  throw UsageError(change_place(change) + ": expected a factor from 0.001 to 1000000",
                    "give a factor such as 2");
 }
 
@@ -110,7 +110,7 @@ constexpr EnvironmentSetting kEnvironmentSettings[] = {
 
 }  // namespace
 
-std::string place_of(const Change& change) {
+std::string change_place(const Change& change) {
   return "--set " + shown_text(change.key + "=" + change.value);
 }
 
@@ -121,13 +121,13 @@ std::optional<EnvironmentPart> environment_part(std::string_view setting) {
   return std::nullopt;
 }
 
-std::optional<Speedup> speedup_of(const Change& change) {
+std::optional<Speedup> find_speedup(const Change& change) {
   const std::optional<Stage> stage = sped_up(change);
   if (!stage) return std::nullopt;
-  return Speedup{*stage, speed_of(change)};
+  return Speedup{*stage, parse_speed(change)};
 }
 
-std::optional<EnvironmentChange> world_change_of(const Change& change) {
+std::optional<EnvironmentChange> find_environment_change(const Change& change) {
   const WordRow* row = word_row(change);
   if (row == nullptr) return std::nullopt;
   try {
@@ -136,7 +136,7 @@ std::optional<EnvironmentChange> world_change_of(const Change& change) {
       return EnvironmentChange{row->word, value, row->unit, row->meaning};
   } catch (const ValueError&) {
   }
-  throw UsageError(place_of(change) + ": expected " + std::string(row->expected),
+  throw UsageError(change_place(change) + ": expected " + std::string(row->expected),
                    "see loaderscope help prediction");
 }
 

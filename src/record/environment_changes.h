@@ -12,20 +12,20 @@
 namespace loaderscope {
 
 // Returns "--set workers=8", the begin of a message.
-std::string place_of(const Change& change);
+std::string change_place(const Change& change);
 
 // Part of the environment that some settings declare. Only the model can change it.
 enum class EnvironmentPart : std::uint8_t { cores, storage };
 // Returns nothing for other settings. Requires the name of a setting, and no alias.
 std::optional<EnvironmentPart> environment_part(std::string_view setting);
 
-// Stage and factor of a STAGE.speed. speedup_of() returns nothing for a setting, and throws
+// Stage and factor of a STAGE.speed. find_speedup() returns nothing for a setting, and throws
 // UsageError.
 struct Speedup {
   Stage stage;
   double factor;
 };
-std::optional<Speedup> speedup_of(const Change& change);
+std::optional<Speedup> find_speedup(const Change& change);
 inline constexpr double kTakesNoTime = 100;  // factor from which on the stage counts as removed
 
 inline constexpr std::string_view kOtherThreads = "other-threads";
@@ -45,7 +45,7 @@ struct EnvironmentChange {
   std::string_view meaning = "";
 };
 // Returns nothing for a setting and for a speed. Throws UsageError.
-std::optional<EnvironmentChange> world_change_of(const Change& change);
+std::optional<EnvironmentChange> find_environment_change(const Change& change);
 
 // Returns the setting with which a run does the same as a word of the model. If there is none,
 // returns the change.
@@ -69,7 +69,7 @@ bool make_faster(RunConfig& config, const Speedup& speedup);
 bool change_world(RunConfig& config, const EnvironmentChange& change);
 
 // Returns "--set workers=8", the begin of a message.
-std::string place_of(const Change& change);
+std::string change_place(const Change& change);
 
 // Returns true if one of the changes is of the setting `name`, under any of its keys.
 bool change_setting(const Changes& changes, std::string_view name);

@@ -42,7 +42,7 @@ std::vector<Metric> joined_metrics(const std::vector<HostRecord>& hosts,
 
 // Returns the CPU time of programs outside the job. Each process counts its siblings as other
 // programs.
-double others_of(const std::vector<HostRecord>& processes) {
+double other_cpu_s(const std::vector<HostRecord>& processes) {
   double busy = 0, own = 0, known = 0;
   for (const HostRecord& process : processes) {
     const auto others = value_of(process.metrics, metric::host_other_cpu_s);
@@ -68,7 +68,7 @@ std::vector<Metric> metrics_of_processes(const std::vector<HostRecord>& processe
   });
   if (processes.size() == 1) return all;
   for (Metric& metric : all)
-    if (metric.name == metric::host_other_cpu_s) metric.value = others_of(processes);
+    if (metric.name == metric::host_other_cpu_s) metric.value = other_cpu_s(processes);
   return all;
 }
 

@@ -22,7 +22,7 @@ bool add_time(SampleRow& row, const Span& span) {
   return true;
 }
 
-SampleRow row_of(std::int64_t sample, std::int32_t worker, const StepEvents& events) {
+SampleRow make_sample_row(std::int64_t sample, std::int32_t worker, const StepEvents& events) {
   SampleRow row;
   row.sample = sample;
   row.batch = events.batch;
@@ -33,7 +33,7 @@ SampleRow row_of(std::int64_t sample, std::int32_t worker, const StepEvents& eve
 
 bool stalls_more(const Exemplar& a, const Exemplar& b) { return a.row.idle() > b.row.idle(); }
 
-Bytes memory_of(const Exemplar& exemplar) {
+Bytes exemplar_bytes(const Exemplar& exemplar) {
   return static_cast<Bytes>(sizeof(Exemplar) + exemplar.spans.size() * sizeof(exemplar.spans[0]));
 }
 
@@ -55,7 +55,7 @@ Exemplar make_exemplar(const StepRow& row, const StepEvents& events, const Spans
 void SampleCollector::restart() {
   samples_.restart();
   batches_.restart();
-  told_apart_ = 0;
+  separated_ = 0;
 }
 
 void SampleCollector::offer(const SpansInFlight& parts, const StepEvents& events) {
@@ -64,7 +64,7 @@ void SampleCollector::offer(const SpansInFlight& parts, const StepEvents& events
     offer_samples(worker, part, events);
   });
   if (samples_.seen() > samples_before) {
-    ++told_apart_;
+    ++separated_;
   } else {
     offer_batch(parts, events);
   }
@@ -76,7 +76,7 @@ void SampleCollector::offer_samples(std::int32_t worker, const SpansInFlight::Pa
     const auto end =
         std::find_if(at, part.end(), [&](const Span& span) { return span.sample != at->sample; });
     if (at->sample >= 0 && samples_.wants_next()) {
-      SampleRow row = row_of(at->sample, worker, events);
+      SampleRow row = make_sample_row(at->sample, worker, events);
       for (auto span = at; span != end; ++span) {
         row.bytes = std::max(row.bytes, span->bytes);
         add_time(row, *span);
@@ -89,7 +89,8 @@ void SampleCollector::offer_samples(std::int32_t worker, const SpansInFlight::Pa
 
 // A row of minus the number of samples.
 void SampleCollector::offer_batch(const SpansInFlight& parts, const StepEvents& events) {
-  SampleRow row = row_of(-std::max<std::int64_t>(events.samples, 1), events.worker, events);
+  SampleRow row =
+      make_sample_row(-std::max<std::int64_t>(events.samples, 1), events.worker, events);
   bool is_seen = false;
   parts.each_of_step([&](std::int32_t, const SpansInFlight::Part& part) {
     for (const Span& span : part) {
@@ -103,7 +104,7 @@ void SampleCollector::offer_batch(const SpansInFlight& parts, const StepEvents& 
 
 void SampleCollector::finish(RankRecord& record) {
   // A loader may time single samples in some batches only, such as each worker's first.
-  SampleReservoir& drawn = told_apart_ >= batches_.seen() ? samples_ : batches_;
+  SampleReservoir& drawn = separated_ >= batches_.seen() ? samples_ : batches_;
   record.reservoir_seen = drawn.seen();
   record.reservoir = drawn.take();
 }
@@ -152,7 +153,7 @@ void ExemplarKeeper::offer(const StepRow& row, const StepEvents& events,
   if (!first && std::ssize(worst_) == options_.worst_exemplars) drop_least_of_worst();
   // The first steps may fill half of the memory; the worst always find room in the other half.
   if (!make_room(exemplar, first ? options_.exemplar_memory / 2 : options_.exemplar_memory)) return;
-  held_ += memory_of(exemplar);
+  held_ += exemplar_bytes(exemplar);
   if (first) {
     first_.push_back(std::move(exemplar));
     return;
@@ -164,17 +165,17 @@ void ExemplarKeeper::offer(const StepRow& row, const StepEvents& events,
 
 void ExemplarKeeper::drop_least_of_worst() {
   std::pop_heap(worst_.begin(), worst_.end(), stalls_more);
-  held_ -= memory_of(worst_.back());
+  held_ -= exemplar_bytes(worst_.back());
   worst_.pop_back();
 }
 
 // Drops the spans of the exemplar if they exceed `limit`. Returns false if the exemplar does not
 // fit without them.
 bool ExemplarKeeper::make_room(Exemplar& exemplar, Bytes limit) {
-  if (held_ + memory_of(exemplar) <= limit) return true;
+  if (held_ + exemplar_bytes(exemplar) <= limit) return true;
   exemplar.spans.clear();
   exemplar.spans.shrink_to_fit();
-  return held_ + memory_of(exemplar) <= limit;
+  return held_ + exemplar_bytes(exemplar) <= limit;
 }
 
 std::vector<Exemplar> ExemplarKeeper::take() {

@@ -57,8 +57,8 @@ class SampleCollector {
   void offer_batch(const SpansInFlight& parts, const StepEvents& events);
 
   SampleReservoir samples_;
-  SampleReservoir batches_;      // batches without timed samples
-  std::int64_t told_apart_ = 0;  // number of batches with timed samples
+  SampleReservoir batches_;     // batches without timed samples
+  std::int64_t separated_ = 0;  // number of batches with timed samples
 };
 
 // Steps that are kept with all of their spans: the first steps and the largest stalls.

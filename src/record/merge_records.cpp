@@ -32,7 +32,7 @@ bool run_at_once(const RankRecord& one, const RankRecord& other) {
 }
 
 // Takes them out of it.
-std::vector<HostRecord> hosts_of(RunRecord& part) {
+std::vector<HostRecord> take_hosts(RunRecord& part) {
   if (!part.hosts.empty()) return std::move(part.hosts);
   HostRecord host;
   host.machine = part.machine;
@@ -54,7 +54,7 @@ void forget_clocks(std::vector<HostRecord>& hosts) {
 
 void add_skipped(SkippedSamples& all, SkippedSamples& more) {
   add_checked(all.samples, more.samples);
-  for (const auto& [kind, count] : more.by_kind) add_checked(all.by_kind[kind], count);
+  for (const auto& [kind, count] : more.kind_counts) add_checked(all.kind_counts[kind], count);
   for (std::string& sample : more.first)
     if (all.first.size() < kMaxNamed) all.first.push_back(std::move(sample));
 }
@@ -108,7 +108,7 @@ struct HostStart {
 };
 
 // The first rank of each.
-std::vector<HostStart> starts_of(const RunRecord& record) {
+std::vector<HostStart> host_starts(const RunRecord& record) {
   const auto name = [](const MachineFacts& machine) {
     return machine.host ? std::string_view(*machine.host) : std::string_view();
   };
@@ -143,8 +143,8 @@ void RecordMerge::check(const RunRecord& part, const std::string& name) const {
 }
 
 void RecordMerge::check_hosts(const RunRecord& part, const std::string& name) const {
-  const std::vector<HostStart> there = starts_of(job_);
-  for (const HostStart& host : starts_of(part)) {
+  const std::vector<HostStart> there = host_starts(job_);
+  for (const HostStart& host : host_starts(part)) {
     for (std::size_t i = 0; i < there.size(); ++i) {
       if (there[i].host != host.host) continue;
       if (is_same_run(there[i].rank, host.rank))
@@ -170,7 +170,7 @@ void RecordMerge::add(RunRecord part, const std::string& name) {
   add_checked(lost_spans, part.lost_spans);
   if (join_settings_ && !job_.ranks.empty()) join_settings_(job_, part, name);
   row_bytes_ = row_bytes;
-  std::vector<HostRecord> hosts = hosts_of(part);
+  std::vector<HostRecord> hosts = take_hosts(part);
   names_.insert(names_.end(), hosts.size(), name);
   std::vector<RankRecord> ranks = std::exchange(part.ranks, {});
   if (job_.hosts.empty()) {
@@ -236,7 +236,7 @@ RunRecord RecordMerge::take() {
   keep_within(1);
   if (notes_left_out_ > 0)
     job_.notes.push_back(
-        fmt::format("{} more notes stand in the records of the hosts", notes_left_out_));
+        fmt::format("{} more notes are in the records of the hosts", notes_left_out_));
   job_.metrics = metrics_of_hosts(job_.hosts);
   RunRecord job = std::exchange(job_, {});
   *this = RecordMerge(std::move(join_settings_), has_met_);

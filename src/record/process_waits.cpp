@@ -117,7 +117,7 @@ struct Process {
   std::size_t first = 0, end = 0;
 };
 
-std::vector<Process> processes_of(const RunRecord& job) {
+std::vector<Process> list_processes(const RunRecord& job) {
   std::vector<Process> processes;
   std::size_t first = 0;
   for (const HostRecord& host : job.hosts) {
@@ -137,7 +137,7 @@ Nanos wait_for_others(const Process& process, const RowOfEachRank& rows) {
 }
 
 // Returns the row of the rank that waited least; the first of equals.
-const StepRow& slowest_of(const RowOfEachRank& rows) {
+const StepRow& find_slowest(const RowOfEachRank& rows) {
   return *std::min_element(rows.begin(), rows.end(), [](const StepRow& a, const StepRow& b) {
     return a.waiting_for_ranks < b.waiting_for_ranks;
   });
@@ -147,11 +147,11 @@ const StepRow& slowest_of(const RowOfEachRank& rows) {
 
 void book_process_waits(RunRecord& job) {
   if (job.hosts.empty() || job.ranks.empty()) return;
-  const std::vector<Process> processes = processes_of(job);
+  const std::vector<Process> processes = list_processes(job);
   std::vector<bool> waited(job.ranks.size());
   for_each_step(job.ranks, {}, [&](RowOfEachRank& rows) {
-    const Nanos for_missing = slowest_of(rows).waiting_for_ranks;
-    StepRow slowest = slowest_of(rows);
+    const Nanos for_missing = find_slowest(rows).waiting_for_ranks;
+    StepRow slowest = find_slowest(rows);
     slowest.compute_begin -= for_missing;
     slowest.stall[Cause::launch] -= for_missing;
     bool changed = false;
@@ -163,7 +163,7 @@ void book_process_waits(RunRecord& job) {
         book_wait_for_missing(for_missing, rows[rank]);
         book_wait_for(slowest, wait - for_missing, rows[rank]);
         waited[rank] = true;
-        if (Exemplar* const exemplar = exemplar_of(job.ranks[rank], rows[rank].step))
+        if (Exemplar* const exemplar = find_exemplar(job.ranks[rank], rows[rank].step))
           exemplar->row = rows[rank];
       }
     }

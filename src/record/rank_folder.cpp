@@ -22,7 +22,7 @@ bool is_first_call(const Span& span) { return span.stage == Stage::startup && sp
 // for the workers that made it.
 constexpr std::size_t kManySpans = 64;
 
-std::uint64_t seed_of(const FoldOptions& options, std::int32_t rank) {
+std::uint64_t rank_seed(const FoldOptions& options, std::int32_t rank) {
   return options.seed ^ (0x9e3779b97f4a7c15u * (static_cast<std::uint64_t>(rank) + 1));
 }
 
@@ -83,7 +83,7 @@ RankFolder::RankFolder(const FoldOptions& options, std::int32_t rank)
     : options_(options),
       workers_(static_cast<std::size_t>(std::max(options.workers, 1))),
       parts_(options.workers),
-      draw_(options.reservoir_rows, seed_of(options, rank)),
+      draw_(options.reservoir_rows, rank_seed(options, rank)),
       exemplars_(options) {
   record_.rows = StepRows(options.step_row_memory);
 }
@@ -95,7 +95,7 @@ void RankFolder::first_ask(Nanos at) {
 
 void RankFolder::span(std::int32_t index, const Span& span) {
   if (closed_) return;
-  Worker& worker = of_worker(workers_, index);
+  Worker& worker = worker_entry(workers_, index);
   worker.first_end = std::min(worker.first_end, span.end);
   if (span.batch >= 0) {
     parts_.add(index, span);
@@ -134,7 +134,7 @@ void RankFolder::begin_step(StepEvents& events, Nanos moved_before) {
 Cause RankFolder::chief_maker() const {
   PerCause<Nanos> cpu{};
   parts_.each_of_step([&](std::int32_t, const SpansInFlight::Part& part) {
-    for (const Span& span : part) cpu[cause_of(span.stage)] += span.cpu;
+    for (const Span& span : part) cpu[stage_cause(span.stage)] += span.cpu;
   });
   const auto most = std::max_element(cpu.begin(), cpu.end());
   return *most > 0 ? static_cast<Cause>(most - cpu.begin()) : Cause::transport;
@@ -144,7 +144,7 @@ StepView RankFolder::view(std::vector<Span>& its_worker) {
   StepView view;
   view.events = current_;
   view.idle_begin = last_end_;
-  const Worker& worker = of_worker(workers_, current_->worker);
+  const Worker& worker = worker_entry(workers_, current_->worker);
   its_worker.clear();
   if (current_->finished > last_end_) put_timeline(worker, its_worker);
   view.worker = its_worker;
@@ -189,7 +189,7 @@ StepRow RankFolder::end_step(const StepView& own, const StepView* straggler,
   }
   parts_.each_of_step([&](std::int32_t worker, const SpansInFlight::Part& part) {
     keep_late(worker, part);
-    drop_old(of_worker(workers_, worker));
+    drop_old(worker_entry(workers_, worker));
   });
   parts_.end_step();
   record_.rows.push_back(row);  // at the end: where it throws, the step is folded all the same
@@ -217,7 +217,7 @@ void RankFolder::count_step() {
 void RankFolder::keep_late(std::int32_t index, const SpansInFlight::Part& part) {
   if (part.empty() || part.back().end <= last_end_) return;
   for (const Span& span : part)
-    if (span.end > last_end_) of_worker(workers_, index).rest.push_back(span);
+    if (span.end > last_end_) worker_entry(workers_, index).rest.push_back(span);
 }
 
 // A span that ended before the last compute did: no later step can wait for it.
@@ -245,7 +245,7 @@ RankRecord RankFolder::finish() {
   }
   if (!window_open_) record_.warmup_steps = 0;  // the input ended inside the warm-up
   put_totals(window_open_ ? window_ : warmup_);
-  record_.critical_path = path_.of_window();
+  record_.critical_path = path_.window_path();
   record_.exemplars = exemplars_.take();
   draw_.finish(record_);
   return std::move(record_);

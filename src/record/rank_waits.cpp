@@ -40,7 +40,7 @@ bool step_together(std::vector<RankRecord>& ranks, const ClockOffsets& offsets) 
 }
 
 template <typename PerWord>
-PerWord more_of(const PerWord& one, const PerWord& other) {
+PerWord excess(const PerWord& one, const PerWord& other) {
   PerWord more{};
   for (std::size_t i = 0; i < more.size(); ++i)
     more.data()[i] = std::max<Nanos>(0, one.data()[i] - other.data()[i]);
@@ -48,7 +48,7 @@ PerWord more_of(const PerWord& one, const PerWord& other) {
 }
 
 template <typename PerWord>
-Nanos sum_of(const PerWord& words) {
+Nanos total(const PerWord& words) {
   return std::accumulate(words.begin(), words.end(), Nanos{0});
 }
 
@@ -61,7 +61,7 @@ Nanos share(Nanos whole, Nanos part, Nanos all) {
 // Adds `whole`, split as `weights` are; the shares add up to it exactly.
 template <typename PerWord>
 void add_shares(PerWord& to, Nanos whole, const PerWord& weights) {
-  const Nanos all = sum_of(weights);
+  const Nanos all = total(weights);
   if (all == 0) return;
   Nanos weighed = 0, given = 0;
   for (std::size_t i = 0; i < weights.size(); ++i) {
@@ -75,12 +75,12 @@ void add_shares(PerWord& to, Nanos whole, const PerWord& weights) {
 // Books the causes that `slowest` waited for and `row` did not. Without any, books all causes of
 // `slowest`.
 void book_wait(StepRow& row, Nanos wait, const StepRow& slowest) {
-  PerCause<Nanos> causes = more_of(slowest.stall, row.stall);
-  if (sum_of(causes) == 0) causes = slowest.stall;
-  if (sum_of(causes) == 0) causes[Cause::launch] = 1;
-  const PerWhy<Nanos> whys = more_of(slowest.why, row.why);
-  const Nanos all = sum_of(causes);
-  const Nanos explained = share(wait, std::min(sum_of(whys), all), all);
+  PerCause<Nanos> causes = excess(slowest.stall, row.stall);
+  if (total(causes) == 0) causes = slowest.stall;
+  if (total(causes) == 0) causes[Cause::launch] = 1;
+  const PerWhy<Nanos> whys = excess(slowest.why, row.why);
+  const Nanos all = total(causes);
+  const Nanos explained = share(wait, std::min(total(whys), all), all);
   add_shares(row.stall, wait, causes);
   add_shares(row.why, explained, whys);
   row.waiting_for_ranks += wait;
@@ -100,7 +100,7 @@ Nanos wait_for(const StepRow& slowest, const StepRow& row) {
 }
 
 // Returns the compute of the rank from its rows, with at least the CPU time used.
-StageStats compute_of(const RankRecord& rank) {
+StageStats compute_stats(const RankRecord& rank) {
   StageStats compute;
   rank.rows.for_each(
       [&](const StepRow& row) {
@@ -115,7 +115,7 @@ StageStats compute_of(const RankRecord& rank) {
 
 // `row` is on the first rank's clock; its end has not changed.
 void put_into_exemplar(RankRecord& rank, StepRow row) {
-  Exemplar* const found = exemplar_of(rank, row.step);
+  Exemplar* const found = find_exemplar(rank, row.step);
   if (found == nullptr) return;
   move_clock(row, found->row.compute_end - row.compute_end);
   found->row = row;
@@ -138,7 +138,7 @@ bool book_waits(std::vector<RankRecord>& ranks, const ClockOffsets& offsets) {
     return waited;
   });
   for (RankRecord& rank : ranks) {
-    rank.stages[Stage::compute] = compute_of(rank);
+    rank.stages[Stage::compute] = compute_stats(rank);
     rank.critical_path.reset();
   }
   return true;

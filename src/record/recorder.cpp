@@ -25,8 +25,8 @@ struct Recorder::Impl {
   std::vector<std::int32_t> drained_closed;
   std::vector<ThreadLog*> drained_logs;
 
-  Impl(const FoldOptions& options, std::size_t capacity, std::pmr::memory_resource& of_logs)
-      : folder(options), ring_capacity(capacity), memory(of_logs) {}
+  Impl(const FoldOptions& options, std::size_t capacity, std::pmr::memory_resource& log_memory)
+      : folder(options), ring_capacity(capacity), memory(log_memory) {}
 };
 
 Recorder::Recorder(const FoldOptions& options, std::size_t ring_capacity,
@@ -112,12 +112,13 @@ ThreadLog::ThreadLog(std::int32_t rank, std::int32_t worker, std::size_t capacit
                      std::pmr::memory_resource& memory)
     : rank_(rank), worker_(worker) {
   // The view lies in front of its ring.
-  constexpr std::size_t kOfView = Ring::kAlignment;
-  static_assert(sizeof(Ring) <= kOfView);
-  const std::size_t entries = std::bit_ceil(capacity), bytes = kOfView + Ring::bytes_for(entries);
+  constexpr std::size_t kViewBytes = Ring::kAlignment;
+  static_assert(sizeof(Ring) <= kViewBytes);
+  const std::size_t entries = std::bit_ceil(capacity),
+                    bytes = kViewBytes + Ring::bytes_for(entries);
   own_ = std::unique_ptr<void, Benefit>(memory.allocate(bytes, Ring::kAlignment),
                                         Benefit{&memory, bytes});
-  void* shared = static_cast<std::byte*>(own_.get()) + kOfView;
+  void* shared = static_cast<std::byte*>(own_.get()) + kViewBytes;
   Ring::clear(shared);
   ring_ = new (own_.get()) Ring(shared, entries);
 }

@@ -6,24 +6,24 @@ namespace loaderscope {
 namespace {
 
 // 0 and kNever: it was not.
-void shift_point(Nanos& at, Nanos by) {
-  if (at > 0 && at != kNever) at += by;
+void shift_point(Nanos& at, Nanos delta) {
+  if (at > 0 && at != kNever) at += delta;
 }
 
-void shift_row(StepRow& row, Nanos by) {
+void shift_row(StepRow& row, Nanos delta) {
   for (Nanos* at : {&row.ask, &row.deliverable, &row.take, &row.copy_begin, &row.copy_end,
                     &row.idle_begin, &row.compute_begin, &row.compute_end})
-    shift_point(*at, by);
+    shift_point(*at, delta);
 }
 
-void shift_events(StepEvents& events, Nanos by) {
+void shift_events(StepEvents& events, Nanos delta) {
   for (Nanos* at : {&events.epoch_dispatch, &events.dispatched, &events.begun, &events.finished,
                     &events.deliverable, &events.ask, &events.take, &events.ready})
-    shift_point(*at, by);
+    shift_point(*at, delta);
   for (Interval* part : {&events.send, &events.receive, &events.pin, &events.copy, &events.launch,
                          &events.compute}) {
-    shift_point(part->begin, by);
-    shift_point(part->end, by);
+    shift_point(part->begin, delta);
+    shift_point(part->end, delta);
   }
 }
 
@@ -32,20 +32,20 @@ constexpr std::int64_t kMaxRows = 1 << 18;  // and of all ranks
 
 }  // namespace
 
-void shift_times(RankRecord& rank, Nanos by) {
-  for (Nanos* at : {&rank.first_ask, &rank.window_begin, &rank.window_end}) shift_point(*at, by);
+void shift_times(RankRecord& rank, Nanos delta) {
+  for (Nanos* at : {&rank.first_ask, &rank.window_begin, &rank.window_end}) shift_point(*at, delta);
   StepRows rows;
   rank.rows.for_each([&](StepRow row) {
-    shift_row(row, by);
+    shift_row(row, delta);
     rows.push_back(row);
   });
   rank.rows = std::move(rows);
   for (Exemplar& exemplar : rank.exemplars) {
-    shift_row(exemplar.row, by);
-    shift_events(exemplar.events, by);
+    shift_row(exemplar.row, delta);
+    shift_events(exemplar.events, delta);
     for (auto& [worker, span] : exemplar.spans) {
-      shift_point(span.begin, by);
-      shift_point(span.end, by);
+      shift_point(span.begin, delta);
+      shift_point(span.end, delta);
     }
   }
 }
@@ -56,10 +56,10 @@ std::int64_t steps_of_all(const std::vector<RankRecord>& ranks) {
   return fewest;
 }
 
-void move_clock(StepRow& row, Nanos by) {
-  row.idle_begin += by;
-  row.compute_begin += by;
-  row.compute_end += by;
+void move_clock(StepRow& row, Nanos delta) {
+  row.idle_begin += delta;
+  row.compute_begin += delta;
+  row.compute_end += delta;
 }
 
 void for_each_step(std::vector<RankRecord>& ranks, const ClockOffsets& offsets,
@@ -99,10 +99,10 @@ void for_each_step(std::vector<RankRecord>& ranks, const ClockOffsets& offsets,
   }
 }
 
-Exemplar* exemplar_of(RankRecord& rank, std::int64_t step) {
+Exemplar* find_exemplar(RankRecord& rank, std::int64_t step) {
   const auto found = std::lower_bound(
       rank.exemplars.begin(), rank.exemplars.end(), step,
-      [](const Exemplar& exemplar, std::int64_t of) { return exemplar.row.step < of; });
+      [](const Exemplar& exemplar, std::int64_t wanted) { return exemplar.row.step < wanted; });
   const bool is_there = found != rank.exemplars.end() && found->row.step == step;
   return is_there ? &*found : nullptr;
 }

@@ -19,8 +19,8 @@ struct ClockLine {
   }
 };
 
-// Adds `by` to every point in time of the rank. Throws RunError when a spill file fails.
-void shift_times(RankRecord& rank, Nanos by);
+// Adds `delta` to every point in time of the rank. Throws RunError when a spill file fails.
+void shift_times(RankRecord& rank, Nanos delta);
 
 using RowOfEachRank = std::vector<StepRow>;
 
@@ -31,7 +31,7 @@ using ClockOffsets = std::vector<ClockLine>;
 std::int64_t steps_of_all(const std::vector<RankRecord>& ranks);
 
 // Moves the idle time and the compute of the row.
-void move_clock(StepRow& row, Nanos by);
+void move_clock(StepRow& row, Nanos delta);
 
 // Visits the steps that all ranks have, in order. Times are on the first rank's clock, with its
 // offset at the end of the step. Rows are written back on their own clocks if `visit` returns true.
@@ -41,6 +41,6 @@ void for_each_step(std::vector<RankRecord>& ranks, const ClockOffsets& offsets,
                    const std::function<bool(RowOfEachRank&)>& visit);
 
 // Returns null if the step is not an exemplar.
-Exemplar* exemplar_of(RankRecord& rank, std::int64_t step);
+Exemplar* find_exemplar(RankRecord& rank, std::int64_t step);
 
 }  // namespace loaderscope

@@ -5,7 +5,7 @@
 
 namespace loaderscope {
 
-const Cost* RunConfig::cost_of(Stage stage) const {
+const Cost* RunConfig::declared_cost(Stage stage) const {
   for (const Cost& cost : declared.cost.value) {
     if (cost.stage == stage) return &cost;
   }
@@ -21,11 +21,12 @@ std::int64_t RunConfig::delivered_sample_bytes() const {
 }
 
 Nanos RunConfig::mean_compute_time() const {
-  const Compute& of_step = trainer.compute;
-  const double batches = of_step.per_batch == 0 ? 1
-                                                : static_cast<double>(loader.batch_size.value) /
-                                                      static_cast<double>(of_step.per_batch);
-  return std::llround(std::min(of_step.mean * batches, static_cast<double>(kMaxCost)));
+  const Compute& step_compute = trainer.compute;
+  const double batches = step_compute.per_batch == 0
+                             ? 1
+                             : static_cast<double>(loader.batch_size.value) /
+                                   static_cast<double>(step_compute.per_batch);
+  return std::llround(std::min(step_compute.mean * batches, static_cast<double>(kMaxCost)));
 }
 
 std::string changes_to_text(const Changes& changes) {

@@ -14,7 +14,7 @@ namespace {
 constexpr int kSubBits = 7;
 constexpr std::int64_t kSub = std::int64_t{1} << kSubBits;
 
-std::int64_t bucket_of(Nanos value) {
+std::int64_t bucket_index(Nanos value) {
   if (value < kSub) return std::max<Nanos>(value, 0);
   const int shift =
       static_cast<int>(std::bit_width(static_cast<std::uint64_t>(value))) - 1 - kSubBits;
@@ -23,7 +23,7 @@ std::int64_t bucket_of(Nanos value) {
 
 }  // namespace
 
-Histogram::Cell& Histogram::cell_of(std::int64_t bucket) {
+Histogram::Cell& Histogram::bucket_cell(std::int64_t bucket) {
   if (cells_.empty()) first_ = bucket;
   if (bucket < first_) {
     cells_.insert(cells_.begin(), static_cast<std::size_t>(first_ - bucket), {});
@@ -35,12 +35,12 @@ Histogram::Cell& Histogram::cell_of(std::int64_t bucket) {
 }
 
 void Histogram::expect(Nanos value) const {
-  const auto index = static_cast<std::size_t>(bucket_of(value) - first_);
+  const auto index = static_cast<std::size_t>(bucket_index(value) - first_);
   if (index < cells_.size()) __builtin_prefetch(&cells_[index], 1);
 }
 
 void Histogram::add(Nanos value, std::int64_t times) {
-  auto& [count, sum] = cell_of(bucket_of(value));
+  auto& [count, sum] = bucket_cell(bucket_index(value));
   count += times;
   add_checked(sum, value, times);
   count_ += times;
@@ -49,8 +49,8 @@ void Histogram::add(Nanos value, std::int64_t times) {
 
 void Histogram::merge(const Histogram& other) {
   if (other.cells_.empty()) return;
-  cell_of(other.first_ + std::ssize(other.cells_) - 1);  // one growth at either end
-  cell_of(other.first_);
+  bucket_cell(other.first_ + std::ssize(other.cells_) - 1);  // one growth at either end
+  bucket_cell(other.first_);
   const auto shift = static_cast<std::size_t>(other.first_ - first_);
   for (std::size_t i = 0; i < other.cells_.size(); ++i) {
     cells_[i + shift].first += other.cells_[i].first;
@@ -84,7 +84,7 @@ std::vector<Histogram::Bucket> Histogram::buckets() const {
 Histogram Histogram::from_buckets(const std::vector<Bucket>& buckets, Nanos max) {
   Histogram histogram;
   for (const Bucket& bucket : buckets) {
-    histogram.cell_of(bucket.index) = {bucket.count, bucket.sum};
+    histogram.bucket_cell(bucket.index) = {bucket.count, bucket.sum};
     histogram.count_ += bucket.count;
   }
   histogram.max_ = max;

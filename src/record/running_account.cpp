@@ -14,15 +14,15 @@ void RunningAccount::add(const StepRow& row, Nanos window_begin) {
   ready += row.deliverable <= row.ask ? 1 : 0;
 }
 
-void RunningAccount::add(const RunningAccount& of_others) {
-  compute += of_others.compute;
-  window += of_others.window;
-  for (std::size_t c = 0; c < kCauses; ++c) stall.at(c) += of_others.stall.at(c);
-  steps += of_others.steps;
-  samples += of_others.samples;
-  queued += of_others.queued;
-  ready += of_others.ready;
-  ranks += of_others.ranks;
+void RunningAccount::add(const RunningAccount& others) {
+  compute += others.compute;
+  window += others.window;
+  for (std::size_t c = 0; c < kCauses; ++c) stall.at(c) += others.stall.at(c);
+  steps += others.steps;
+  samples += others.samples;
+  queued += others.queued;
+  ready += others.ready;
+  ranks += others.ranks;
 }
 
 void RunningAccountObserver::booked(std::int32_t rank, const StepRow& row) {

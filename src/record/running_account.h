@@ -24,7 +24,7 @@ struct RunningAccount {
 
   // Adds a step of a rank whose window began at `window_begin`. `ranks` already counts the rank.
   void add(const StepRow& row, Nanos window_begin);
-  void add(const RunningAccount& of_others);  // adds other ranks
+  void add(const RunningAccount& others);  // adds other ranks
 };
 
 // Keeps the running account of one folder.

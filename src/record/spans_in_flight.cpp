@@ -10,9 +10,9 @@ SpansInFlight::SpansInFlight(std::int32_t workers)
     : latest_(static_cast<std::size_t>(std::max(workers, 1))) {}
 
 void SpansInFlight::add(std::int32_t worker, const Span& span) {
-  Latest& latest = of_worker(latest_, worker);
+  Latest& latest = worker_entry(latest_, worker);
   if (latest.place == kNowhere || latest.batch != span.batch)
-    latest = {span.batch, place_of(worker, span.batch)};
+    latest = {span.batch, find_place(worker, span.batch)};
   part_at(latest.place).push_back(span);
 }
 
@@ -24,7 +24,7 @@ std::vector<SpansInFlight::Entry>::iterator SpansInFlight::first_from(std::int64
                           });
 }
 
-SpansInFlight::Place SpansInFlight::place_of(std::int32_t worker, std::int64_t batch) {
+SpansInFlight::Place SpansInFlight::find_place(std::int32_t worker, std::int64_t batch) {
   const auto at = first_from(batch, worker);
   if (at != in_flight_.end() && at->batch == batch && at->worker == worker) return at->place;
   return in_flight_.insert(at, {batch, worker, new_place()})->place;
@@ -46,7 +46,7 @@ void SpansInFlight::free(Place place) {
 }
 
 void SpansInFlight::forget_latest(const Entry& entry) {
-  Latest& latest = of_worker(latest_, entry.worker);
+  Latest& latest = worker_entry(latest_, entry.worker);
   if (latest.batch == entry.batch) latest.place = kNowhere;
 }
 

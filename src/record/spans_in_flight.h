@@ -13,7 +13,7 @@ namespace loaderscope {
 // needed, as a program may change its loader between two epochs. The reference is valid until the
 // next call.
 template <class T>
-T& of_worker(std::vector<T>& workers, std::int32_t number) {
+T& worker_entry(std::vector<T>& workers, std::int32_t number) {
   const auto place = static_cast<std::size_t>(number);
   if (place >= workers.size()) workers.resize(place + 1);
   return workers[place];
@@ -76,7 +76,7 @@ class SpansInFlight {
   const Part& part_at(Place place) const { return parts_[static_cast<std::size_t>(place)]; }
   Part& part_at(Place place) { return parts_[static_cast<std::size_t>(place)]; }
   std::vector<Entry>::iterator first_from(std::int64_t batch, std::int32_t worker);
-  Place place_of(std::int32_t worker, std::int64_t batch);
+  Place find_place(std::int32_t worker, std::int64_t batch);
   Place new_place();
   void free(Place place);
   void forget_latest(const Entry& entry);

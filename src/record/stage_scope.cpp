@@ -31,13 +31,15 @@ void SpanWriter::split_last_span(const std::vector<Span>& parts) {
   const auto add_own = [&](Nanos begin, Nanos end) {
     if (end <= begin) return;
     const double share = static_cast<double>(end - begin) / static_cast<double>(own);
-    const auto of = [&](Nanos all) { return static_cast<Nanos>(static_cast<double>(all) * share); };
+    const auto scaled = [&](Nanos all) {
+      return static_cast<Nanos>(static_cast<double>(all) * share);
+    };
     Span rest = whole.span;
     rest.begin = begin;
     rest.end = end;
-    rest.cpu = of(whole.span.cpu);
+    rest.cpu = scaled(whole.span.cpu);
     rest.bytes = 0;
-    add(rest, of(whole.may_queue), 0);
+    add(rest, scaled(whole.may_queue), 0);
   };
   Nanos at = whole.span.begin;
   for (const Span& part : parts) {
@@ -68,8 +70,8 @@ void SpanWriter::end_sample() {
   open_count_ = 0;
 }
 
-void SpanWriter::started_by_parent(const Interval& of_parent) {
-  if (log_ != nullptr) write(Stage::startup_parent, of_parent.begin, of_parent.end);
+void SpanWriter::started_by_parent(const Interval& parent_start) {
+  if (log_ != nullptr) write(Stage::startup_parent, parent_start.begin, parent_start.end);
 }
 
 void SpanWriter::start_up(Nanos begin, Nanos end) {

@@ -34,7 +34,7 @@ class SpanWriter {
 
   // Skips the time until the next span.
   void skip() { edge_ = Edge{}; }
-  void started_by_parent(const Interval& of_parent);
+  void started_by_parent(const Interval& parent_start);
   void start_up(Nanos begin, Nanos end);
   // Records a wait for work, which was there at `end`. The time after `end` was a wait for a core.
   void record_idle(Nanos begin, Nanos end);

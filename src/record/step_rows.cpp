@@ -123,21 +123,21 @@ struct StepRows::Spill {
   }
 
   void write(std::int64_t first, std::span<const StepRow> block) const {
-    in_chunks(first, block, [&](off_t offset, std::span<const StepRow> part) {
+    visit_chunks(first, block, [&](off_t offset, std::span<const StepRow> part) {
       file->write(offset, std::as_bytes(part));
     });
   }
 
   // Reads rows [first, first + block.size()).
   void read(std::int64_t first, std::span<StepRow> block) const {
-    in_chunks(first, block, [&](off_t offset, std::span<StepRow> part) {
+    visit_chunks(first, block, [&](off_t offset, std::span<StepRow> part) {
       file->read(offset, std::as_writable_bytes(part));
     });
   }
 
  private:
   template <class Row, class Visit>
-  void in_chunks(std::int64_t first, std::span<Row> block, const Visit& visit) const {
+  void visit_chunks(std::int64_t first, std::span<Row> block, const Visit& visit) const {
     while (!block.empty()) {
       const std::int64_t within = first % kChunkRows;
       const auto count = std::min(std::ssize(block), kChunkRows - within);
@@ -207,21 +207,21 @@ void StepRows::for_each(const std::function<void(const StepRow&)>& visit,
 }
 
 void StepRows::read(std::int64_t first, std::vector<StepRow>& rows) const {
-  const auto of_file = std::clamp<std::int64_t>(spilled() - first, 0, std::ssize(rows));
+  const auto spilled_rows = std::clamp<std::int64_t>(spilled() - first, 0, std::ssize(rows));
   const std::span<StepRow> all(rows);
-  if (of_file > 0) spill_->read(first, all.first(static_cast<std::size_t>(of_file)));
-  if (of_file == std::ssize(rows)) return;
-  std::copy_n(tail_.begin() + (first + of_file - spilled()), std::ssize(rows) - of_file,
-              rows.begin() + of_file);
+  if (spilled_rows > 0) spill_->read(first, all.first(static_cast<std::size_t>(spilled_rows)));
+  if (spilled_rows == std::ssize(rows)) return;
+  std::copy_n(tail_.begin() + (first + spilled_rows - spilled()), std::ssize(rows) - spilled_rows,
+              rows.begin() + spilled_rows);
 }
 
 void StepRows::write(std::int64_t first, const std::vector<StepRow>& rows) {
-  const auto of_file = std::clamp<std::int64_t>(spilled() - first, 0, std::ssize(rows));
+  const auto spilled_rows = std::clamp<std::int64_t>(spilled() - first, 0, std::ssize(rows));
   const std::span<const StepRow> all(rows);
-  if (of_file > 0) spill_->write(first, all.first(static_cast<std::size_t>(of_file)));
-  if (of_file == std::ssize(rows)) return;
-  std::copy_n(rows.begin() + of_file, std::ssize(rows) - of_file,
-              tail_.begin() + (first + of_file - spilled()));
+  if (spilled_rows > 0) spill_->write(first, all.first(static_cast<std::size_t>(spilled_rows)));
+  if (spilled_rows == std::ssize(rows)) return;
+  std::copy_n(rows.begin() + spilled_rows, std::ssize(rows) - spilled_rows,
+              tail_.begin() + (first + spilled_rows - spilled()));
 }
 
 StepRow StepRows::back() const { return tail_.back(); }

@@ -50,17 +50,16 @@ void set_option(int socket, int level, int name, int value) {
 using Addresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
 
 // Returns null if the address does not resolve yet, and the reason in `why`.
-Addresses addresses_of(const std::string& address, std::uint16_t port, bool is_last,
-                       std::string& why) {
+Addresses resolve_address(const std::string& address, std::uint16_t port, bool is_last,
+                          std::string& why) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
   const int error = ::getaddrinfo(address.c_str(), std::to_string(port).c_str(), &hints, &found);
   if (error != 0 && is_last)
-    throw RunError(
-        fmt::format("rendezvous: {} is no host's address here ({}); set MASTER_ADDR to one of "
-                    "process 0's host that all know",
-                    shown_text(address), ::gai_strerror(error)));
+    throw RunError(fmt::format("rendezvous: {} is no host's address here ({})", shown_text(address),
+                               ::gai_strerror(error)),
+                   "set MASTER_ADDR to one of process 0's host that all know");
   if (error != 0) why = ::gai_strerror(error);
   return {error == 0 ? found : nullptr, ::freeaddrinfo};
 }
@@ -87,7 +86,7 @@ Fd try_to_connect(const addrinfo& address, Nanos until, const StopSignal* stop) 
   return Fd();
 }
 
-sockaddr_storage end_of(int socket, int (*get)(int, sockaddr*, socklen_t*)) {
+sockaddr_storage socket_end(int socket, int (*get)(int, sockaddr*, socklen_t*)) {
   sockaddr_storage end{};
   socklen_t size = sizeof end;
   get(socket, reinterpret_cast<sockaddr*>(&end), &size);
@@ -110,9 +109,8 @@ Fd try_to_listen(const sockaddr& address, socklen_t size, bool is_one_family) {
 
 RunError cannot_listen(std::uint16_t port) {
   return RunError(
-      fmt::format("rendezvous: port {} cannot be listened at ({}); another job may have it: give "
-                  "each its own MASTER_PORT",
-                  port, std::strerror(errno)));
+      fmt::format("rendezvous: port {} cannot be listened at ({})", port, std::strerror(errno)),
+      "another job may have it: give each its own MASTER_PORT");
 }
 
 bool is_loopback(const sockaddr& address) {
@@ -131,7 +129,8 @@ bool names_loopback(const std::string& address) {
 // Returns true if the socket is connected to itself. If no process listens on this host yet, the
 // kernel may give a connecting socket the same port as its target.
 bool is_its_own_peer(int socket) {
-  const sockaddr_storage own = end_of(socket, ::getsockname), peer = end_of(socket, ::getpeername);
+  const sockaddr_storage own = socket_end(socket, ::getsockname),
+                         peer = socket_end(socket, ::getpeername);
   return std::memcmp(&own, &peer, sizeof own) == 0;
 }
 
@@ -200,7 +199,7 @@ std::optional<Message> Inbox::next() {
   return message;
 }
 
-Connection::Connection(Fd socket) : socket_(std::move(socket)), heard_at_(monotonic_now()) {
+Connection::Connection(Fd socket) : socket_(std::move(socket)), received_at_(monotonic_now()) {
   set_option(socket_, IPPROTO_TCP, TCP_NODELAY, 1);
   const timeval most{kSecondsToSend, 0};
   ::setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
@@ -232,7 +231,7 @@ bool Connection::receive() {
     const ssize_t n = ::recv(socket_, buffer, room, MSG_DONTWAIT);
     if (n < 0) return errno == EAGAIN || errno == EINTR;
     if (n == 0) return false;
-    heard_at_ = monotonic_now();
+    received_at_ = monotonic_now();
     inbox_.add({buffer, static_cast<std::size_t>(n)});
     if (is_too_long()) return false;
     if (static_cast<std::size_t>(n) < room) break;
@@ -245,7 +244,7 @@ std::vector<Fd> listen_at(const std::vector<std::string>& addresses, std::uint16
   std::set<std::string> seen;
   for (const std::string& address : addresses) {
     std::string why;
-    const Addresses found = addresses_of(address, port, false, why);
+    const Addresses found = resolve_address(address, port, false, why);
     for (const addrinfo* one = found.get(); one != nullptr; one = one->ai_next) {
       const bool is_hidden = is_loopback(*one->ai_addr) && !names_loopback(address);
       const std::string bytes(reinterpret_cast<const char*>(one->ai_addr), one->ai_addrlen);
@@ -279,7 +278,7 @@ Fd listen_everywhere(std::uint16_t port) {
   return socket;
 }
 
-std::uint16_t port_of(int listener) {
+std::uint16_t listening_port(int listener) {
   sockaddr_storage own{};
   socklen_t size = sizeof own;
   ::getsockname(listener, reinterpret_cast<sockaddr*>(&own), &size);
@@ -294,7 +293,7 @@ Fd connect_to(const std::vector<std::string>& addresses, std::uint16_t port, Nan
   do {
     is_last = monotonic_now() + kTryAgain >= until;
     for (const std::string& address : addresses) {
-      const Addresses found = addresses_of(address, port, is_last, why);
+      const Addresses found = resolve_address(address, port, is_last, why);
       for (const addrinfo* one = found.get(); one != nullptr; one = one->ai_next) {
         // One that does not answer at all is not the last that is tried.
         Fd socket = try_to_connect(*one, std::min(until, monotonic_now() + kToAnswer), stop);
@@ -305,9 +304,9 @@ Fd connect_to(const std::vector<std::string>& addresses, std::uint16_t port, Nan
     sleep_until(monotonic_now() + kTryAgain);
   } while (!is_last && monotonic_now() < until && (stop == nullptr || *stop == 0));
   throw RunError(
-      fmt::format("rendezvous: process 0 does not answer at {} port {} ({}); look whether it "
-                  "runs, and can be reached from here; MASTER_ADDR and MASTER_PORT say where",
-                  shown_text(fmt::format("{}", fmt::join(addresses, " or "))), port, why));
+      fmt::format("rendezvous: process 0 does not answer at {} port {} ({})",
+                  shown_text(fmt::format("{}", fmt::join(addresses, " or "))), port, why),
+      "look whether it runs, and can be reached from here; MASTER_ADDR and MASTER_PORT say where");
 }
 
 void allow_connections(std::int64_t processes) {
@@ -317,9 +316,9 @@ void allow_connections(std::int64_t processes) {
   if (limit.rlim_cur >= needed) return;
   if (limit.rlim_max < needed)
     throw RunError(
-        fmt::format("rendezvous: process 0 needs {} open files for {} processes, and "
-                    "may have {}; raise its limit (ulimit -n {})",
-                    needed, processes, limit.rlim_max, needed));
+        fmt::format("rendezvous: process 0 needs {} open files for {} processes, and may have {}",
+                    needed, processes, limit.rlim_max),
+        fmt::format("raise its limit (ulimit -n {})", needed));
   limit.rlim_cur = needed;
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }

@@ -71,7 +71,7 @@ class Inbox {
   void add(std::string_view bytes);
   std::optional<Message> next();
   bool is_too_long() const;  // the message that is next
-  bool is_amid_message() const { return held() > 0; }
+  bool has_partial_message() const { return held() > 0; }
   std::size_t moved() const { return moved_; }  // bytes, to make room
 
  private:
@@ -95,8 +95,8 @@ class Connection {
   // Reads what is there. False where the other end is gone, or sends what is no message.
   bool receive();
   std::optional<Message> next() { return inbox_.next(); }  // next of the messages that were read
-  Nanos heard_at() const { return heard_at_; }
-  bool is_amid_message() const { return inbox_.is_amid_message(); }
+  Nanos received_at() const { return received_at_; }
+  bool has_partial_message() const { return inbox_.has_partial_message(); }
   // The largest message that it may send from now on; kMaxOfStranger at first.
   void allow(std::size_t longest) { inbox_.allow(longest); }
   bool is_too_long() const { return inbox_.is_too_long(); }  // the next message
@@ -105,7 +105,7 @@ class Connection {
   Fd socket_;
   std::mutex sending_;
   Inbox inbox_;
-  Nanos heard_at_;
+  Nanos received_at_;
 };
 
 // Not 0: waits must end.
@@ -117,7 +117,7 @@ using StopSignal = std::atomic<int>;
 // (127.0.1.1 in Debian's /etc/hosts), and a service that forwards.
 std::vector<Fd> listen_at(const std::vector<std::string>& addresses, std::uint16_t port);
 Fd listen_everywhere(std::uint16_t port);  // 0: any that is free
-std::uint16_t port_of(int listener);
+std::uint16_t listening_port(int listener);
 // Connects to the first of `addresses` that answers.
 Fd connect_to(const std::vector<std::string>& addresses, std::uint16_t port, Nanos until,
               const StopSignal* stop = nullptr);

@@ -17,15 +17,15 @@ constexpr std::string_view kOurs = "loaderscope meeting 4\n";
 constexpr std::size_t kCodeBytes = 32;
 
 // `who` keeps one side's code from being used as the other's.
-std::string code_of(const Secret& token, std::string_view who, const Once& once,
-                    std::string_view text) {
+std::string make_code(const Secret& token, std::string_view who, const Once& once,
+                      std::string_view text) {
   std::string all(kOurs);
-  all.append(who).append("\n").append(once.of_comer).append(once.of_first).append(text);
+  all.append(who).append("\n").append(once.comer_once).append(once.first_once).append(text);
   return hmac_sha256(token, all);
 }
 
 std::string code_of_comer(const Secret& token, const Once& once, std::string_view text) {
-  return code_of(token, "comer", once, text);
+  return make_code(token, "comer", once, text);
 }
 
 // "NUMBER PROCESSES JOB"
@@ -76,16 +76,16 @@ std::string first_own(std::string_view one, std::string_view other) {
 
 }  // namespace
 
-std::string digest_of_job(const std::string& name) { return hex_of(sha256(name)); }
+std::string digest_of_job(const std::string& name) { return hex_text(sha256(name)); }
 
-std::string hello_of(const std::string& once) { return std::string(kOurs) + once; }
+std::string hello_text(const std::string& once) { return std::string(kOurs) + once; }
 
 std::optional<std::string> once_in_hello(std::string_view hello) {
   if (!hello.starts_with(kOurs) || hello.size() != kOurs.size() + kOnceBytes) return std::nullopt;
   return std::string(hello.substr(kOurs.size()));
 }
 
-std::string proof_of(const Secret& token, const Once& once, const Claim& claim) {
+std::string make_proof(const Secret& token, const Once& once, const Claim& claim) {
   const std::string text = fmt::format("{} {} {}", claim.number, claim.processes, claim.job);
   return code_of_comer(token, once, text) + text;
 }
@@ -98,41 +98,42 @@ std::optional<Claim> proven_claim(const Secret& token, const Once& once, std::st
   return parse_claim(text);
 }
 
-std::string answer_of(const Secret& token, const Once& once) {
-  return code_of(token, "first", once, "");
+std::string make_answer(const Secret& token, const Once& once) {
+  return make_code(token, "first", once, "");
 }
 
 bool is_answer(const Secret& token, const Once& once, std::string_view answer) {
-  return are_same_code(answer, answer_of(token, once));
+  return are_same_code(answer, make_answer(token, once));
 }
 
-std::string spelled(const HelloMessage& of) {
-  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", of.version, of.ranks, of.host, of.boot,
-                     of.cpus.list, of.cpus.quota, of.cpus.group, of.settings);
+std::string spelled(const HelloMessage& hello) {
+  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", hello.version, hello.ranks, hello.host,
+                     hello.boot, hello.cpus.list, hello.cpus.quota, hello.cpus.group,
+                     hello.settings);
 }
 
 HelloMessage parse_introduction(std::string_view text) {
-  HelloMessage of;
-  of.version = next_line(text);
-  of.ranks = number_in_line(text);
-  of.host = next_line(text);
-  of.boot = next_line(text);
-  of.cpus.list = next_line(text);
-  of.cpus.quota = quota_in_line(text);
-  of.cpus.group = next_line(text);
-  of.settings = text;
-  return of;
+  HelloMessage hello;
+  hello.version = next_line(text);
+  hello.ranks = number_in_line(text);
+  hello.host = next_line(text);
+  hello.boot = next_line(text);
+  hello.cpus.list = next_line(text);
+  hello.cpus.quota = quota_in_line(text);
+  hello.cpus.group = next_line(text);
+  hello.settings = text;
+  return hello;
 }
 
-std::string difference_of(const std::string& who, const HelloMessage& of,
-                          const HelloMessage& first) {
-  if (of.version != first.version)
+std::string find_difference(const std::string& who, const HelloMessage& hello,
+                            const HelloMessage& first) {
+  if (hello.version != first.version)
     return fmt::format("rendezvous: {} is loaderscope {}, and process 0 is {}; install one version",
-                       who, shown_text(of.version), first.version);
-  if (of.settings != first.settings)
+                       who, shown_text(hello.version), first.version);
+  if (hello.settings != first.settings)
     return fmt::format(
         "rendezvous: {} has {}, and process 0 has {}; start all with the same settings", who,
-        first_own(of.settings, first.settings), first_own(first.settings, of.settings));
+        first_own(hello.settings, first.settings), first_own(first.settings, hello.settings));
   return "";
 }
 

@@ -22,7 +22,7 @@ inline constexpr std::size_t kOnceBytes = 32;
 
 // The numbers that both sides use once.
 struct Once {
-  std::string of_comer, of_first;
+  std::string comer_once, first_once;
 };
 
 // The place that a process claims.
@@ -32,16 +32,16 @@ struct Claim {
 };
 std::string digest_of_job(const std::string& name);
 
-std::string hello_of(const std::string& once);
+std::string hello_text(const std::string& once);
 // Returns nothing if it is no hello of this version of the messages.
 std::optional<std::string> once_in_hello(std::string_view hello);
 
-std::string proof_of(const Secret& token, const Once& once, const Claim& claim);
+std::string make_proof(const Secret& token, const Once& once, const Claim& claim);
 // Returns nothing if the sender does not know the token.
 std::optional<Claim> proven_claim(const Secret& token, const Once& once, std::string_view proof);
 
 // Process 0's answer to a proof.
-std::string answer_of(const Secret& token, const Once& once);
+std::string make_answer(const Secret& token, const Once& once);
 bool is_answer(const Secret& token, const Once& once, std::string_view answer);
 
 // The CPUs that a process may use.
@@ -64,7 +64,7 @@ std::string spelled(const HelloMessage& introduction);
 HelloMessage parse_introduction(std::string_view text);
 
 // Returns why two processes cannot work together; "": they can. `who`: "process 3 on HOST".
-std::string difference_of(const std::string& who, const HelloMessage& of,
-                          const HelloMessage& first);
+std::string find_difference(const std::string& who, const HelloMessage& hello,
+                            const HelloMessage& first);
 
 }  // namespace loaderscope

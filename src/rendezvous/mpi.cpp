@@ -78,10 +78,10 @@ void take_part(const MpiCalls<Handle>& mpi, int socket) {
       mpi.processes(mpi.world, &own.processes) != 0)
     ::_exit(1);
   write_all(socket, own);
-  MpiAddress told;
-  if (own.number == 0) told = read_all<MpiAddress>(socket);
-  if (mpi.broadcast(told.text, sizeof told.text, mpi.byte, 0, mpi.world) != 0) ::_exit(1);
-  write_all(socket, told);
+  MpiAddress address;
+  if (own.number == 0) address = read_all<MpiAddress>(socket);
+  if (mpi.broadcast(address.text, sizeof address.text, mpi.byte, 0, mpi.world) != 0) ::_exit(1);
+  write_all(socket, address);
   mpi.end();
   ::_exit(0);
 }
@@ -137,10 +137,10 @@ MpiChild::MpiChild(const Variable& variable, Nanos wait)
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
     throw RunError(fmt::format("--rendezvous mpi: no socket ({})", std::strerror(errno)));
-  const Fd of_child(ends[1]);
+  const Fd child_end(ends[1]);
   socket_ = Fd(ends[0]);
   pid_ = ::fork();
-  if (pid_ == 0) be_child(kinds, of_child);
+  if (pid_ == 0) be_child(kinds, child_end);
   if (pid_ < 0)
     throw RunError(fmt::format("--rendezvous mpi: no child process ({})", std::strerror(errno)));
 }
@@ -157,14 +157,14 @@ MpiStatus MpiChild::standing() {
   return own;
 }
 
-void MpiChild::tell(const MpiAddress& told) {
-  static_cast<void>(::send(socket_, &told, sizeof told, MSG_NOSIGNAL));
+void MpiChild::send_address(const MpiAddress& address) {
+  static_cast<void>(::send(socket_, &address, sizeof address, MSG_NOSIGNAL));
 }
 
-MpiAddress MpiChild::told() {
-  MpiAddress told;
-  receive(&told, sizeof told);
-  return told;
+MpiAddress MpiChild::receive_address() {
+  MpiAddress address;
+  receive(&address, sizeof address);
+  return address;
 }
 
 void MpiChild::await_end() {
@@ -187,10 +187,10 @@ void MpiChild::await() {
     const int come = left > 0 ? ::poll(&waits, 1, static_cast<int>(left / kMillisecond) + 1) : 0;
     if (come > 0) return;
     if (come < 0 && errno == EINTR) continue;
-    throw RunError(fmt::format(
-        "--rendezvous mpi: MPI has not brought the processes together within {}; look whether all "
-        "were started by one mpirun, or use --rendezvous env",
-        format_duration(wait_)));
+    throw RunError(
+        fmt::format("--rendezvous mpi: MPI has not brought the processes together within {}",
+                    format_duration(wait_)),
+        "look whether all were started by one mpirun, or use --rendezvous env");
   }
 }
 
@@ -198,10 +198,9 @@ void MpiChild::say_how_it_ended() {
   int status = 0;
   ::waitpid(pid_, &status, 0);
   pid_ = -1;
-  throw RunError(fmt::format(
-      "--rendezvous mpi: MPI {} before the processes had met; look at what it says above, or use "
-      "--rendezvous env",
-      describe_exit(status)));
+  throw RunError(
+      fmt::format("--rendezvous mpi: MPI {} before the processes had met", describe_exit(status)),
+      "look at what it says above, or use --rendezvous env");
 }
 
 }  // namespace loaderscope

@@ -61,8 +61,8 @@ class MpiChild {
   MpiChild& operator=(const MpiChild&) = delete;
 
   MpiStatus standing();
-  void tell(const MpiAddress& told);  // call at process 0, before the others receive it
-  MpiAddress told();
+  void send_address(const MpiAddress& address);  // call at process 0, before the others receive it
+  MpiAddress receive_address();
   void await_end();  // call in all processes together
 
  private:

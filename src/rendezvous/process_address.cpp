@@ -42,14 +42,14 @@ constexpr Launcher kLaunchers[] = {
     {"SLURM_PROCID", "SLURM_NTASKS", "SLURM_STEP_NODELIST", "SLURM_JOB_ID", "SLURM_STEP_ID"},
 };
 
-std::string text_of(const Variable& variable, std::string_view name) {
+std::string variable_text(const Variable& variable, std::string_view name) {
   const char* const text = name.empty() ? nullptr : variable(std::string(name).c_str());
   return text == nullptr ? "" : text;
 }
 
-std::int64_t number_of(const Variable& variable, const char* name, std::int64_t least,
-                       std::int64_t most) {
-  const std::string text = text_of(variable, name);
+std::int64_t parse_number(const Variable& variable, const char* name, std::int64_t least,
+                          std::int64_t most) {
+  const std::string text = variable_text(variable, name);
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error == std::errc() && end == text.data() + text.size() && number >= least && number <= most)
@@ -76,30 +76,31 @@ std::string first_host(std::string_view list) {
 }
 
 // Returns the address of process 0.
-std::string address_of(const Variable& variable, const Launcher& launcher) {
-  const std::string address = text_of(variable, "MASTER_ADDR");
+std::string first_address(const Variable& variable, const Launcher& launcher) {
+  const std::string address = variable_text(variable, "MASTER_ADDR");
   if (!address.empty() || *launcher.hosts == 0) return address;
-  const std::string hosts = text_of(variable, launcher.hosts);
+  const std::string hosts = variable_text(variable, launcher.hosts);
   // Slurm's batch script has the number of a task, and is none.
-  if (hosts.empty() && text_of(variable, launcher.processes) != "1")
+  if (hosts.empty() && variable_text(variable, launcher.processes) != "1")
     throw UsageError(
-        fmt::format("--rendezvous env: {} is set and {} is not: this is no task of a job step; "
-                    "start it with srun",
-                    launcher.number, launcher.hosts));
+        fmt::format("--rendezvous env: {} is set and {} is not: this is no task of a job step",
+                    launcher.number, launcher.hosts),
+        "start it with srun");
   return first_host(hosts);
 }
 
 // Avoids MASTER_PORT itself if torchrun's agent may listen there.
-std::uint16_t port_in(const Variable& variable) {
-  const bool is_taken = text_of(variable, "TORCHELASTIC_USE_AGENT_STORE") == "True";
-  const std::int64_t port = text_of(variable, "MASTER_PORT").empty()
-                                ? kUsualPort
-                                : number_of(variable, "MASTER_PORT", 1, is_taken ? 65534 : 65535);
+std::uint16_t choose_port(const Variable& variable) {
+  const bool is_taken = variable_text(variable, "TORCHELASTIC_USE_AGENT_STORE") == "True";
+  const std::int64_t port =
+      variable_text(variable, "MASTER_PORT").empty()
+          ? kUsualPort
+          : parse_number(variable, "MASTER_PORT", 1, is_taken ? 65534 : 65535);
   return static_cast<std::uint16_t>(is_taken ? port + 1 : port);
 }
 
 // "": it is of another kind, or of one link alone, where its name would be needed too.
-std::string text_of(const sockaddr& address) {
+std::string address_text(const sockaddr& address) {
   if (address.sa_family == AF_INET6) {
     const auto& six = reinterpret_cast<const sockaddr_in6&>(address);
     if (IN6_IS_ADDR_LINKLOCAL(&six.sin6_addr)) return "";
@@ -115,13 +116,13 @@ std::string text_of(const sockaddr& address) {
 constexpr std::size_t kShortest = 16, kRandomBytes = 32;
 
 RunError bad_file(const std::string& path, const std::string& why) {
-  return RunError(fmt::format(
-      "rendezvous: {}, which holds the token of this user's jobs, {}; remove it, or set {} to one "
-      "random text for all processes",
-      shown_text(path), why, kTokenVariable));
+  return RunError(
+      fmt::format("rendezvous: {}, which holds the token of this user's jobs, {}", shown_text(path),
+                  why),
+      fmt::format("remove it, or set {} to one random text for all processes", kTokenVariable));
 }
 
-std::string text_in(int file, const std::string& path) {
+std::string read_token(int file, const std::string& path) {
   struct stat facts {};
   if (::fstat(file, &facts) != 0) throw bad_file(path, std::strerror(errno));
   if (!S_ISREG(facts.st_mode) || facts.st_uid != ::geteuid() || (facts.st_mode & 077) != 0)
@@ -139,7 +140,7 @@ void make_file(const std::string& folder, const std::string& path) {
   std::string hidden = folder + "/.job-token.XXXXXX";
   const Fd file(::mkostemp(hidden.data(), O_CLOEXEC));
   if (file < 0) throw bad_file(path, std::string("cannot be made: ") + std::strerror(errno));
-  const std::string token = hex_of(random_bytes(kRandomBytes));
+  const std::string token = hex_text(random_bytes(kRandomBytes));
   const bool is_whole =
       ::write(file, token.data(), token.size()) == std::ssize(token) && ::fsync(file) == 0;
   const bool is_there = is_whole && (::link(hidden.c_str(), path.c_str()) == 0 || errno == EEXIST);
@@ -151,7 +152,7 @@ void make_file(const std::string& folder, const std::string& path) {
 }  // namespace
 
 std::int64_t started_by(const Variable& variable, const char* name) {
-  const std::string text = text_of(variable, name);
+  const std::string text = variable_text(variable, name);
   std::int64_t count = 0;
   std::from_chars(text.data(), text.data() + text.size(), count);
   return count;
@@ -159,24 +160,24 @@ std::int64_t started_by(const Variable& variable, const char* name) {
 
 ProcessAddress place_by_environment(const Variable& variable) {
   for (const Launcher& launcher : kLaunchers) {
-    if (text_of(variable, launcher.number).empty()) continue;
+    if (variable_text(variable, launcher.number).empty()) continue;
     ProcessAddress place;
-    place.processes = number_of(variable, launcher.processes, 1, kMaxProcesses);
-    place.number = number_of(variable, launcher.number, 0, place.processes - 1);
-    const std::string address = address_of(variable, launcher);
+    place.processes = parse_number(variable, launcher.processes, 1, kMaxProcesses);
+    place.number = parse_number(variable, launcher.number, 0, place.processes - 1);
+    const std::string address = first_address(variable, launcher);
     if (address.empty() && place.processes > 1)
-      throw UsageError(
-          "--rendezvous env: MASTER_ADDR is not set; set it to the address of the host of process "
-          "0, on all hosts");
+      throw UsageError("--rendezvous env: MASTER_ADDR is not set",
+                       "set it to the address of the host of process 0, on all hosts");
     place.addresses = {address};
-    place.port = port_in(variable);
-    place.job = fmt::format("{} {}", text_of(variable, launcher.job),
-                            text_of(variable, launcher.part_of_job));
+    place.port = choose_port(variable);
+    place.job = fmt::format("{} {}", variable_text(variable, launcher.job),
+                            variable_text(variable, launcher.part_of_job));
     return place;
   }
   throw UsageError(
-      "--rendezvous env: none of RANK, OMPI_COMM_WORLD_RANK and SLURM_PROCID is set; start it "
-      "with torchrun, mpirun or srun, or set RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT");
+      "--rendezvous env: none of RANK, OMPI_COMM_WORLD_RANK and SLURM_PROCID is set",
+      "start it with torchrun, mpirun or srun, or set RANK, WORLD_SIZE, MASTER_ADDR and "
+      "MASTER_PORT");
 }
 
 std::vector<std::string> own_addresses() {
@@ -186,7 +187,7 @@ std::vector<std::string> own_addresses() {
   std::vector<std::string> outside, inside;
   for (const ifaddrs* one = found; one != nullptr; one = one->ifa_next) {
     if (one->ifa_addr == nullptr || (one->ifa_flags & IFF_UP) == 0) continue;
-    const std::string text = text_of(*one->ifa_addr);
+    const std::string text = address_text(*one->ifa_addr);
     if (text.empty()) continue;
     ((one->ifa_flags & IFF_LOOPBACK) != 0 ? inside : outside).push_back(text);
   }
@@ -200,14 +201,12 @@ Secret job_token(const Variable& variable, const std::string& folder) {
   if (const char* given = variable(kTokenVariable); given != nullptr) {
     Secret token{std::string(given)};
     if (token.exposed().size() >= kShortest) return token;
-    throw UsageError(fmt::format("{}: is too short to be a secret; give at least {} random letters",
-                                 kTokenVariable, kShortest));
+    throw UsageError(fmt::format("{}: is too short to be a secret", kTokenVariable),
+                     fmt::format("give at least {} random letters", kShortest));
   }
   if (folder.empty())
-    throw UsageError(fmt::format(
-        "--rendezvous: there is no home folder for the token of the job; set {} to one random text "
-        "for all processes",
-        kTokenVariable));
+    throw UsageError("--rendezvous: there is no home folder for the token of the job",
+                     fmt::format("set {} to one random text for all processes", kTokenVariable));
   const std::string path = folder + "/job-token";
   constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
   Fd file(::open(path.c_str(), kFlags));
@@ -216,7 +215,7 @@ Secret job_token(const Variable& variable, const std::string& folder) {
     file = Fd(::open(path.c_str(), kFlags));
   }
   if (file < 0) throw bad_file(path, std::strerror(errno));
-  return Secret(text_in(file, path));
+  return Secret(read_token(file, path));
 }
 
 }  // namespace loaderscope

@@ -50,7 +50,7 @@ Rendezvous::Rendezvous(ProcessAddress place, const HelloMessage& own, const Time
   } catch (...) {
     {
       const std::lock_guard lock(mutex_);
-      if (is_first()) tell_all(MessageKind::lost, failure_);
+      if (is_first()) send_all(MessageKind::lost, failure_);
       stop_ = true;
     }
     thread_.join();
@@ -82,18 +82,18 @@ bool Rendezvous::wait_until(std::unique_lock<std::mutex>& lock, Done done, Nanos
 template <class Done>
 void Rendezvous::wait_for(Done done, Nanos until, const std::string& otherwise) {
   std::unique_lock lock(mutex_);
-  const bool in_time = wait_until(
+  const bool is_in_time = wait_until(
       lock, [&] { return done() || !failure_.empty(); }, until);
   if (done()) return;
-  if (!in_time && monotonic_now() < until) {
+  if (!is_in_time && monotonic_now() < until) {
     failure_ = "rendezvous: interrupted before all processes had met";
-  } else if (!in_time && otherwise.empty()) {
+  } else if (!is_in_time && otherwise.empty()) {
     failure_ = fmt::format(
         "rendezvous: {} did not come within {}{}; look whether all processes of the job were "
         "started, with one MASTER_ADDR",
         missing(), format_duration(patience_.join),
         refused_.empty() ? "" : fmt::format(" (one was refused: {})", refused_));
-  } else if (!in_time) {
+  } else if (!is_in_time) {
     failure_ = fmt::format("rendezvous: {}; look at what process 0 says", otherwise);
   }
   throw RunError(failure_);
@@ -106,7 +106,7 @@ ClockDifference Rendezvous::compare_clocks() {
     Pong pong;
     const Nanos sent = monotonic_now();
     if (!peers_.front()->connection.send(MessageKind::ping))
-      throw RunError("rendezvous: process 0 has ended; look at what it says");
+      throw RunError("rendezvous: process 0 has ended", "look at what it says");
     wait_for([this] { return pong_.has_value(); }, sent + patience_.silence,
              "process 0 does not answer");
     {
@@ -135,7 +135,7 @@ void Rendezvous::take_ready(std::int64_t step, Nanos at) {
   if (++ready.count < place_.processes) return;
   const Nanos begin = ready.last;
   ready_.erase(step);
-  tell_all(MessageKind::begin, packed(step, begin));
+  send_all(MessageKind::begin, packed(step, begin));
   take_begin(step, begin);
 }
 
@@ -144,7 +144,7 @@ void Rendezvous::take_begin(std::int64_t step, Nanos at) {
   if (begins_.size() > kStepsKept) begins_.erase(begins_.begin());
 }
 
-std::optional<Nanos> Rendezvous::begin_of(std::int64_t step) {
+std::optional<Nanos> Rendezvous::find_begin(std::int64_t step) {
   const std::lock_guard lock(mutex_);
   const auto found = begins_.find(step);
   return found == begins_.end() ? std::nullopt : std::optional(found->second);
@@ -158,7 +158,7 @@ void Rendezvous::on_begin(std::function<void()> call) {
 void Rendezvous::publish_window(const Window& window) {
   const std::lock_guard lock(mutex_);
   window_ = window;
-  tell_all(MessageKind::window, packed(window.folded, window.first_measured));
+  send_all(MessageKind::window, packed(window.folded, window.first_measured));
   if (window.ended) take_over(window.folded);
 }
 
@@ -181,7 +181,7 @@ void Rendezvous::end_after(std::int64_t steps) {
 void Rendezvous::take_over(std::int64_t steps) {
   if (over_) return;
   over_ = steps;
-  if (is_first()) tell_all(MessageKind::over, packed(steps));
+  if (is_first()) send_all(MessageKind::over, packed(steps));
 }
 
 bool Rendezvous::is_over(std::int64_t steps) {
@@ -255,30 +255,29 @@ void Rendezvous::hand_over(const std::string& bytes) {
   lock.lock();
   if (sent) changed_.wait(lock, [&] { return thanked_ || first.is_gone; });
   if (thanked_) return;
-  throw RunError(failure_.empty()
-                     ? "rendezvous: process 0 did not take the record; look at what it says"
-                     : failure_);
+  if (!failure_.empty()) throw RunError(failure_);
+  throw RunError("rendezvous: process 0 did not take the record", "look at what it says");
 }
 
 std::string Rendezvous::name_of(std::int64_t number) {
   const std::lock_guard lock(mutex_);
-  return fmt::format("process {} on {}", number, shown_text(introduction_of(number).host));
+  return fmt::format("process {} on {}", number, shown_text(find_introduction(number).host));
 }
 
-const HelloMessage& Rendezvous::introduction_of(std::int64_t number) {
-  return number == 0 ? own_ : process(number).of;
+const HelloMessage& Rendezvous::find_introduction(std::int64_t number) {
+  return number == 0 ? own_ : process(number).hello;
 }
 
 // Containers of one machine have names of their own, and machines may all have one.
 bool Rendezvous::are_on_one_host(std::int64_t one, std::int64_t other) {
   const std::lock_guard lock(mutex_);
-  const HelloMessage &a = introduction_of(one), &b = introduction_of(other);
+  const HelloMessage &a = find_introduction(one), &b = find_introduction(other);
   return a.host == b.host && a.boot == b.boot;
 }
 
-UsableCpus Rendezvous::cpus_of(std::int64_t number) {
+UsableCpus Rendezvous::find_cpus(std::int64_t number) {
   const std::lock_guard lock(mutex_);
-  return introduction_of(number).cpus;
+  return find_introduction(number).cpus;
 }
 
 std::string Rendezvous::awaited() {
@@ -289,7 +288,7 @@ std::string Rendezvous::awaited() {
   for (const auto& peer : peers_) {
     if (peer->number < 0 || peer->ready_for >= step) continue;
     names += fmt::format("{}process {} on {}", names.empty() ? "" : ", ", peer->number,
-                         shown_text(peer->of.host));
+                         shown_text(peer->hello.host));
   }
   return names;
 }

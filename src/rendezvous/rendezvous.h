@@ -49,7 +49,7 @@ class Rendezvous {
 
   // A step begins when the last process could: times are of the caller's clock.
   void ready(std::int64_t step, Nanos at);
-  std::optional<Nanos> begin_of(std::int64_t step);  // null while unknown
+  std::optional<Nanos> find_begin(std::int64_t step);  // null while unknown
   // Is called, from another thread, when another begin is known.
   void on_begin(std::function<void()> call);
   // Returns the processes that are not ready for a step that others are ready for; "": none. Call
@@ -84,7 +84,7 @@ class Rendezvous {
   // Available at process 0.
   std::string name_of(std::int64_t process);  // "process 3 on HOST"
   bool are_on_one_host(std::int64_t one, std::int64_t other);
-  UsableCpus cpus_of(std::int64_t process);
+  UsableCpus find_cpus(std::int64_t process);
 
  private:
   struct Peer {
@@ -94,7 +94,7 @@ class Rendezvous {
     Once once;                   // at process 0, of the handshake
     std::int64_t number = -1;    // -1: a stranger, which has not proved that it knows the token
     bool is_introduced = false;  // used at process 0
-    HelloMessage of;
+    HelloMessage hello;
     bool clocked = false, is_gone = false, is_done = false;
     std::int64_t ready_for = -1;  // the last step
     std::int64_t progress = 0;
@@ -112,22 +112,22 @@ class Rendezvous {
   bool has_room() const;
   void drop_strangers(Nanos now);
   void serve();
-  void hear_of(void* who, Nanos now);
-  void hear_all(Nanos now);
-  void hear(Peer& peer, bool has_come, Nanos now);
+  void handle_event(void* who, Nanos now);
+  void read_all_peers(Nanos now);
+  void read_peer(Peer& peer, bool has_come, Nanos now);
   void take(Peer& peer, Message message);
   void take_of_stranger(Peer& peer, const Message& message);
   void take_hello(Peer& peer, const std::string& bytes);
   void take_proof(Peer& peer, const std::string& bytes);
   void take_introduction(Peer& peer, const std::string& bytes);
   void refuse(Peer& peer, const std::string& why);
-  const HelloMessage& introduction_of(std::int64_t number);
+  const HelloMessage& find_introduction(std::int64_t number);
   void take_ready(std::int64_t step, Nanos at);
   void take_begin(std::int64_t step, Nanos at);
   void take_over(std::int64_t steps);
   void lose(Peer& peer, const std::string& how);
   void fail(const std::string& why);
-  void tell_all(MessageKind kind, const std::string& bytes);
+  void send_all(MessageKind kind, const std::string& bytes);
   void attend_to(Peer& peer);
   void forget(Peer& peer);
   void invite(Peer& peer);

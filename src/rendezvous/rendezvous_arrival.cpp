@@ -39,10 +39,12 @@ void Rendezvous::come_to_first(Nanos until) {
     if (prove_to_first(peer->connection)) break;
     // Process 0 closes connections that took too long, and when strangers crowd it.
     if (monotonic_now() >= until || (stop_signal_ != nullptr && *stop_signal_ != 0))
-      throw RunError(fmt::format(
-          "rendezvous: process 0 does not answer at {} port {} (it ended the connection); install "
-          "one version of loaderscope on all hosts, and give each job its own MASTER_PORT",
-          shown_text(place_.addresses.front()), place_.port));
+      throw RunError(
+          fmt::format(
+              "rendezvous: process 0 does not answer at {} port {} (it ended the connection)",
+              shown_text(place_.addresses.front()), place_.port),
+          "install one version of loaderscope on all hosts, and give each job its own "
+          "MASTER_PORT");
     sleep_until(monotonic_now() + kComeOnceMore);
   }
   peer->number = 0;
@@ -55,22 +57,24 @@ void Rendezvous::come_to_first(Nanos until) {
 bool Rendezvous::prove_to_first(Connection& first) {
   const Nanos until = monotonic_now() + kFirstToAnswer;
   Once once{random_bytes(kOnceBytes), ""};
-  if (!first.send(MessageKind::hello, hello_of(once.of_comer))) return false;
+  if (!first.send(MessageKind::hello, hello_text(once.comer_once))) return false;
   const std::optional<Message> challenge = next_of_first(first, until);
   if (!challenge || challenge->kind != MessageKind::challenge ||
       challenge->bytes.size() != kOnceBytes)
     return false;
-  once.of_first = challenge->bytes;
+  once.first_once = challenge->bytes;
   const Claim claim{digest_of_job(place_.job), place_.number, place_.processes};
-  if (!first.send(MessageKind::proof, proof_of(place_.token, once, claim))) return false;
+  if (!first.send(MessageKind::proof, make_proof(place_.token, once, claim))) return false;
   const std::optional<Message> answer = next_of_first(first, until);
   if (!answer) return false;
   if (answer->kind == MessageKind::accepted && is_answer(place_.token, once, answer->bytes))
     return true;
-  throw RunError(fmt::format(
-      "rendezvous: process 0 at {} port {} has another token than this process; set {} to one "
-      "random text for all processes of the job, and give each job its own MASTER_PORT",
-      shown_text(place_.addresses.front()), place_.port, kTokenVariable));
+  throw RunError(
+      fmt::format("rendezvous: process 0 at {} port {} has another token than this process",
+                  shown_text(place_.addresses.front()), place_.port),
+      fmt::format("set {} to one random text for all processes of the job, and give each job its "
+                  "own MASTER_PORT",
+                  kTokenVariable));
 }
 
 // Returns nothing if process 0 ended, or sent nothing until then.
@@ -88,11 +92,12 @@ std::optional<Message> Rendezvous::next_of_first(Connection& first, Nanos until)
 void Rendezvous::introduce_to_first(Connection& first) const {
   const std::string own = spelled(own_);
   if (own.size() > kMaxIntroduction)
-    throw RunError(fmt::format(
-        "rendezvous: the settings of the job are {} MB, and process 0 takes {}; give fewer --data",
-        own.size() >> 20, kMaxIntroduction >> 20));
+    throw RunError(
+        fmt::format("rendezvous: the settings of the job are {} MB, and process 0 takes {}",
+                    own.size() >> 20, kMaxIntroduction >> 20),
+        "give fewer --data");
   if (!first.send(MessageKind::introduction, own))
-    throw RunError("rendezvous: process 0 has ended; look at what it says");
+    throw RunError("rendezvous: process 0 has ended", "look at what it says");
 }
 
 bool Rendezvous::has_room() const {
@@ -138,9 +143,9 @@ void Rendezvous::drop_strangers(Nanos now) {
 }
 
 void Rendezvous::take_of_stranger(Peer& peer, const Message& message) {
-  if (message.kind == MessageKind::hello && peer.once.of_first.empty()) {
+  if (message.kind == MessageKind::hello && peer.once.first_once.empty()) {
     take_hello(peer, message.bytes);
-  } else if (message.kind == MessageKind::proof && !peer.once.of_first.empty()) {
+  } else if (message.kind == MessageKind::proof && !peer.once.first_once.empty()) {
     take_proof(peer, message.bytes);
   } else {
     refused_ = "what it said was none of ours";
@@ -156,7 +161,7 @@ void Rendezvous::take_hello(Peer& peer, const std::string& bytes) {
     return;
   }
   peer.once = {*once, random_bytes(kOnceBytes)};
-  peer.connection.send(MessageKind::challenge, peer.once.of_first);
+  peer.connection.send(MessageKind::challenge, peer.once.first_once);
 }
 
 // A stranger learns nothing but that it does not know the token.
@@ -168,7 +173,7 @@ void Rendezvous::take_proof(Peer& peer, const std::string& bytes) {
     peer.is_gone = true;
     return;
   }
-  peer.connection.send(MessageKind::accepted, answer_of(place_.token, peer.once));
+  peer.connection.send(MessageKind::accepted, make_answer(place_.token, peer.once));
   if (const std::string why = why_not_place(*claim); !why.empty()) return refuse(peer, why);
   peer.number = claim->number;
   peer.connection.allow(kMaxIntroduction);
@@ -182,14 +187,14 @@ void Rendezvous::refuse(Peer& peer, const std::string& why) {
 }
 
 void Rendezvous::take_introduction(Peer& peer, const std::string& bytes) {
-  peer.of = parse_introduction(bytes);
-  if (peer.of.ranks < 1 || peer.of.ranks > kMaxRanks)
+  peer.hello = parse_introduction(bytes);
+  if (peer.hello.ranks < 1 || peer.hello.ranks > kMaxRanks)
     return refuse(peer, fmt::format("process {} has {} ranks; give 1 to {}", peer.number,
-                                    peer.of.ranks, kMaxRanks));
+                                    peer.hello.ranks, kMaxRanks));
   peer.is_introduced = true;
   peer.connection.allow(kMaxWord);
-  const std::string who = fmt::format("process {} on {}", peer.number, shown_text(peer.of.host));
-  if (const std::string why = difference_of(who, peer.of, own_); !why.empty()) {
+  const std::string who = fmt::format("process {} on {}", peer.number, shown_text(peer.hello.host));
+  if (const std::string why = find_difference(who, peer.hello, own_); !why.empty()) {
     peer.connection.send(MessageKind::refusal, why);
     fail(why);
   }
@@ -216,12 +221,12 @@ void Rendezvous::welcome_all() {
   std::sort(peers_.begin(), peers_.end(),
             [](const auto& one, const auto& other) { return one->number < other->number; });
   ranks_ = own_.ranks;
-  for (const auto& peer : peers_) ranks_ += peer->number > 0 ? peer->of.ranks : 0;
+  for (const auto& peer : peers_) ranks_ += peer->number > 0 ? peer->hello.ranks : 0;
   std::int64_t first = own_.ranks;
   for (const auto& peer : peers_) {
     if (peer->number < 0) continue;
     peer->connection.send(MessageKind::welcome, packed(first, ranks_));
-    first += peer->of.ranks;
+    first += peer->hello.ranks;
   }
   welcome_ = true;
   place_.listeners.clear();  // no process comes any more

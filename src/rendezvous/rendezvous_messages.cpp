@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kLookEveryMs = 100;
 
-std::string sentence_in(const std::string& bytes) {
+std::string bounded_sentence(const std::string& bytes) {
   constexpr std::size_t kMaxLength = 2000;
   return printable(std::string_view(bytes).substr(0, kMaxLength));
 }
@@ -43,16 +43,16 @@ void Rendezvous::serve() {
       if (stop_) return;
       const Nanos now = monotonic_now();
       const std::int64_t begins = last_begin();
-      for (int i = 0; i < count; ++i) hear_of(come[i].data.ptr, now);
+      for (int i = 0; i < count; ++i) handle_event(come[i].data.ptr, now);
       if (now - looked_at >= kLookEveryMs * kMillisecond) {
-        hear_all(now);
+        read_all_peers(now);
         looked_at = now;
       }
       // A refused process counts as a member, but receives no further message.
       if (is_first() && !welcome_ && failure_.empty() && members() == place_.processes - 1)
         welcome_all();
       if (now - beaten_at >= kSecond) {
-        tell_all(MessageKind::beat, packed(progress_));
+        send_all(MessageKind::beat, packed(progress_));
         beaten_at = now;
       }
       if (last_begin() != begins) call = on_begin_;
@@ -62,10 +62,10 @@ void Rendezvous::serve() {
   }
 }
 
-void Rendezvous::hear_of(void* who, Nanos now) {
+void Rendezvous::handle_event(void* who, Nanos now) {
   if (who == nullptr) return let_many_come(let_one_come(), now);
   Peer& peer = *static_cast<Peer*>(who);
-  if (!peer.is_gone) hear(peer, true, now);
+  if (!peer.is_gone) read_peer(peer, true, now);
   if (peer.is_gone) forget(peer);
 }
 
@@ -74,10 +74,10 @@ void Rendezvous::forget(Peer& peer) {
   ::epoll_ctl(events_, EPOLL_CTL_DEL, peer.connection.fd(), nullptr);
 }
 
-void Rendezvous::hear_all(Nanos now) {
+void Rendezvous::read_all_peers(Nanos now) {
   for (const auto& peer : peers_) {
     if (peer->is_gone) continue;
-    hear(*peer, false, now);
+    read_peer(*peer, false, now);
     if (peer->is_gone) forget(*peer);
   }
   drop_strangers(now);
@@ -85,7 +85,7 @@ void Rendezvous::hear_all(Nanos now) {
   let_many_come(true, now);
 }
 
-void Rendezvous::hear(Peer& peer, bool has_come, Nanos now) {
+void Rendezvous::read_peer(Peer& peer, bool has_come, Nanos now) {
   const bool lives = !has_come || peer.connection.receive();
   while (!peer.is_gone) {
     std::optional<Message> message = peer.connection.next();
@@ -95,7 +95,7 @@ void Rendezvous::hear(Peer& peer, bool has_come, Nanos now) {
   if (peer.is_gone) return;
   if (peer.number < 0 && peer.connection.is_too_long())
     refused_ = "what it said was longer than any of ours";
-  if (peer.connection.is_amid_message() && has_come) {
+  if (peer.connection.has_partial_message() && has_come) {
     peer.got_on_at = now;
     ++progress_;  // other processes that wait see this progress
   }
@@ -103,7 +103,7 @@ void Rendezvous::hear(Peer& peer, bool has_come, Nanos now) {
   const Nanos progress = patience_.progress * (is_first() ? 1 : 2);
   if (!lives) {
     lose(peer, "has ended");
-  } else if (now - peer.connection.heard_at() > patience_.silence) {
+  } else if (now - peer.connection.received_at() > patience_.silence) {
     lose(peer, "was not heard of for " + format_duration(patience_.silence));
   } else if (peer.is_awaited && !peer.record && now - peer.got_on_at > progress) {
     lose(peer, "lives and has handed nothing over for " + format_duration(progress));
@@ -120,9 +120,9 @@ void Rendezvous::take(Peer& peer, Message message) {
   switch (message.kind) {
     case MessageKind::refusal:
     case MessageKind::lost:
-      fail(is_first() ? fmt::format("process {} on {}: {}", peer.number, shown_text(peer.of.host),
-                                    sentence_in(message.bytes))
-                      : sentence_in(message.bytes));
+      fail(is_first() ? fmt::format("process {} on {}: {}", peer.number,
+                                    shown_text(peer.hello.host), bounded_sentence(message.bytes))
+                      : bounded_sentence(message.bytes));
       break;
     case MessageKind::welcome:
       if (is_first()) break;
@@ -140,7 +140,7 @@ void Rendezvous::take(Peer& peer, Message message) {
     case MessageKind::clocked:
       peer.clocked = true;
       if (welcome_ && all([](const Peer& one) { return one.clocked; })) {
-        tell_all(MessageKind::go, "");
+        send_all(MessageKind::go, "");
         go_ = true;
       }
       break;
@@ -193,7 +193,7 @@ void Rendezvous::lose(Peer& peer, const std::string& how) {
     fail(
         fmt::format("rendezvous: process {} on {} {}; the job ends with what was measured until "
                     "then",
-                    peer.number, shown_text(peer.of.host), how));
+                    peer.number, shown_text(peer.hello.host), how));
   } else {
     fail(fmt::format("rendezvous: process 0 at {} {}; look at what it says",
                      shown_text(place_.addresses.front()), how));
@@ -203,10 +203,10 @@ void Rendezvous::lose(Peer& peer, const std::string& how) {
 void Rendezvous::fail(const std::string& why) {
   if (!failure_.empty()) return;
   failure_ = why;
-  if (is_first()) tell_all(MessageKind::lost, why.substr(0, kMaxWord));
+  if (is_first()) send_all(MessageKind::lost, why.substr(0, kMaxWord));
 }
 
-void Rendezvous::tell_all(MessageKind kind, const std::string& bytes) {
+void Rendezvous::send_all(MessageKind kind, const std::string& bytes) {
   for (const auto& peer : peers_) {
     if (peer->number < 0 || peer->is_gone) continue;
     peer->connection.send(kind, bytes);  // after a failure, the next poll notices that the peer is

@@ -26,19 +26,19 @@ bool is_on_one_host(const Variable& variable, std::int64_t processes) {
 }
 
 // A line of the job's name, its token, the port and the addresses.
-MpiAddress told_of(const ProcessAddress& place) {
-  MpiAddress told;
+MpiAddress pack_address(const ProcessAddress& place) {
+  MpiAddress message;
   std::string text = fmt::format("{} {} {}", place.job, place.token.exposed(), place.port);
   for (const std::string& address : place.addresses) {
-    if (text.size() + 1 + address.size() < sizeof told.text) text += " " + address;
+    if (text.size() + 1 + address.size() < sizeof message.text) text += " " + address;
   }
-  std::memcpy(told.text, text.data(), text.size());
-  return told;
+  std::memcpy(message.text, text.data(), text.size());
+  return message;
 }
 
-void take_told(MpiAddress& told, ProcessAddress& place) {
-  told.text[sizeof told.text - 1] = '\0';
-  std::istringstream words(told.text);
+void unpack_address(MpiAddress& message, ProcessAddress& place) {
+  message.text[sizeof message.text - 1] = '\0';
+  std::istringstream words(message.text);
   std::string token;
   words >> place.job >> token >> place.port;
   place.token = Secret(token);
@@ -49,9 +49,8 @@ void take_told(MpiAddress& told, ProcessAddress& place) {
 void check_launcher(const Variable& variable) {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_SIZE", "PMI_RANK"})
     if (variable(name) != nullptr) return;
-  throw RunError(
-      "--rendezvous mpi: no mpirun has started this process; start it so (mpirun -n 2 loaderscope "
-      "run ...), or use --rendezvous env");
+  throw RunError("--rendezvous mpi: no mpirun has started this process",
+                 "start it so (mpirun -n 2 loaderscope run ...), or use --rendezvous env");
 }
 
 // mpirun's processes are each alone where the library is not of its kind.
@@ -86,8 +85,8 @@ ProcessAddress place_by_mpi(const Variable& variable, Nanos wait) {
   place.number = standing.number;
   place.processes = standing.processes;
   if (place.number == 0) {
-    place.job = "mpi-" + hex_of(random_bytes(8));
-    place.token = Secret(hex_of(random_bytes(32)));
+    place.job = "mpi-" + hex_text(random_bytes(8));
+    place.token = Secret(hex_text(random_bytes(32)));
     if (is_on_one_host(variable, standing.processes)) {
       place.addresses = {"127.0.0.1"};
       place.listeners = listen_at(place.addresses, 0);
@@ -95,11 +94,11 @@ ProcessAddress place_by_mpi(const Variable& variable, Nanos wait) {
       place.addresses = own_addresses();
       place.listeners.push_back(listen_everywhere(0));
     }
-    place.port = port_of(place.listeners.front());
-    child.tell(told_of(place));
+    place.port = listening_port(place.listeners.front());
+    child.send_address(pack_address(place));
   }
-  MpiAddress told = child.told();
-  take_told(told, place);
+  MpiAddress message = child.receive_address();
+  unpack_address(message, place);
   child.await_end();
   return place;
 }

@@ -22,7 +22,7 @@ constexpr std::size_t kMaxElements = 3;  // limit for a list of objects
 constexpr std::array<std::string_view, 10> kLeftOut = {
     "config",  "config_given", "machine", "metrics", "ranks",
     "process", "host",         "base",    "cases",   "runs"};
-constexpr std::array<std::string_view, 3> kOfStage = {"count", "mean_s", "p99_s"};
+constexpr std::array<std::string_view, 3> kStageMembers = {"count", "mean_s", "p99_s"};
 
 class BriefForm : public FlatWalk {
  public:
@@ -81,7 +81,7 @@ class BriefForm : public FlatWalk {
 
   bool is_left_out_of_stage(Name name) const {
     return levels().size() == 2 && levels().front().name == "stages" &&
-           std::find(kOfStage.begin(), kOfStage.end(), name) == kOfStage.end();
+           std::find(kStageMembers.begin(), kStageMembers.end(), name) == kStageMembers.end();
   }
 
   std::ostream& out_;
@@ -94,7 +94,7 @@ class BriefForm : public FlatWalk {
 void write_brief(std::ostream& out, const AnyResult& result) {
   out << "schema=" << schema_name(result.kind) << '\n';
   BriefForm form(out);
-  answer_of(result).describe(form);
+  default_answer(result).describe(form);
 }
 
 }  // namespace loaderscope

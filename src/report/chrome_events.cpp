@@ -30,7 +30,7 @@ class ChromeEvents final : public TrackEvents {
     return named("thread_name", {pid, tid, ""}, name);
   }
   Track counter(Track process, const std::string& name) override {
-    return add({place_of(process).pid, 0, name});
+    return add({find_place(process).pid, 0, name});
   }
 
   void slice(Track track, const Slice& slice) override {
@@ -53,7 +53,7 @@ class ChromeEvents final : public TrackEvents {
   }
 
   void count(Track track, Nanos at, std::int64_t value) override {
-    begin("C", track, at, place_of(track).counter);
+    begin("C", track, at, find_place(track).counter);
     json_.begin_object("args");
     json_.member("value", value);
     json_.end_object();
@@ -66,7 +66,7 @@ class ChromeEvents final : public TrackEvents {
     std::string counter;  // "": it is a thread
   };
 
-  const Place& place_of(Track track) const { return places_[track - 1]; }
+  const Place& find_place(Track track) const { return places_[track - 1]; }
 
   Track add(Place place) {
     places_.push_back(std::move(place));
@@ -95,8 +95,8 @@ class ChromeEvents final : public TrackEvents {
   void begin(const char* kind, Track track, Nanos at, std::string_view name) {
     json_.begin_object();
     json_.member("ph", kind);
-    json_.member("pid", std::int64_t{place_of(track).pid});
-    json_.member("tid", std::int64_t{place_of(track).tid});
+    json_.member("pid", std::int64_t{find_place(track).pid});
+    json_.member("tid", std::int64_t{find_place(track).tid});
     microseconds("ts", std::max<Nanos>(0, at));
     json_.member("name", name);
   }

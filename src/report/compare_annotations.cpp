@@ -20,24 +20,25 @@ std::string replaced(std::string text, std::string_view chars) {
   return result;
 }
 
-std::string in_message(std::string_view text) { return replaced(printable(text), "%\r\n"); }
-std::string in_property(std::string_view text) { return replaced(printable(text), "%\r\n:,"); }
+std::string escape_message(std::string_view text) { return replaced(printable(text), "%\r\n"); }
+std::string escape_property(std::string_view text) { return replaced(printable(text), "%\r\n:,"); }
 
 std::string annotation(std::string_view kind, const Comparison& comparison, const std::string& name,
                        const std::string& message) {
   const std::string title = name.empty() ? "loaderscope" : "loaderscope " + name;
   const std::string file =
-      comparison.file.empty() ? "" : ",file=" + in_property(comparison.file) + ",line=1";
-  return fmt::format("::{} title={}{}::{}\n", kind, in_property(title), file, in_message(message));
+      comparison.file.empty() ? "" : ",file=" + escape_property(comparison.file) + ",line=1";
+  return fmt::format("::{} title={}{}::{}\n", kind, escape_property(title), file,
+                     escape_message(message));
 }
 
-std::string_view kind_of(const ComparisonResult& judgement, Gate gate) {
+std::string_view annotation_kind(const ComparisonResult& judgement, Gate gate) {
   if (gate != Gate::passes) return "error";
   const bool is_fine = judgement.verdict == Outcome::same || judgement.verdict == Outcome::better;
   return is_fine ? "notice" : "warning";
 }
 
-std::string text_of(const ComparisonResult& judgement, const Worse& one) {
+std::string annotation_text(const ComparisonResult& judgement, const Worse& one) {
   const Difference* difference = judgement.find(one.name);
   std::string text = difference != nullptr
                          ? change_line(*difference)
@@ -50,14 +51,15 @@ std::string text_of(const ComparisonResult& judgement, const Worse& one) {
 void write_comparison_annotations(std::ostream& out, const AnyResult& result) {
   const Comparison& comparison = *result.comparison;
   const ComparisonResult judgement = judge(comparison);
-  const GateAnswer answer = gate_of(comparison, judgement);
-  out << annotation(kind_of(judgement, answer.gate), comparison, "",
+  const GateAnswer answer = decide_gate(comparison, judgement);
+  out << annotation(annotation_kind(judgement, answer.gate), comparison, "",
                     answer_line(comparison, judgement));
   std::size_t written = 1;
   for (const bool fails : {true, false}) {
     for (const Worse& one : answer.worse) {
       if (one.fails != fails || written == kMaxAnnotations) continue;
-      out << annotation(fails ? "error" : "warning", comparison, one.name, text_of(judgement, one));
+      out << annotation(fails ? "error" : "warning", comparison, one.name,
+                        annotation_text(judgement, one));
       ++written;
     }
   }

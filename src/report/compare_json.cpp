@@ -21,7 +21,7 @@ const std::vector<std::string_view>& outcomes() {
   return words;
 }
 
-std::string_view word_of(Outcome outcome) {
+std::string_view outcome_word(Outcome outcome) {
   return outcomes().at(static_cast<std::size_t>(outcome));
 }
 
@@ -30,7 +30,7 @@ const std::vector<std::string_view>& gates() {
   return words;
 }
 
-std::string_view word_of(Gate gate) { return gates().at(static_cast<std::size_t>(gate)); }
+std::string_view outcome_word(Gate gate) { return gates().at(static_cast<std::size_t>(gate)); }
 
 void describe_arms(ResultVisitor& form, std::array<Arm, 2>& arms) {
   std::vector<Arm> list;
@@ -71,7 +71,7 @@ void format_difference(ResultVisitor& form, const Difference& one) {
     format_estimate(form, "change", one.change, "B / A - 1; of shares B - A");
     form.shown("p", one.p, "that nothing changed, corrected for all that is looked at", kShare);
     form.shown("least_seen", one.least_seen, "the change that would be seen four times of five");
-    form.shown_word("verdict", word_of(one.verdict), outcomes(), "what became of it");
+    form.shown_word("verdict", outcome_word(one.verdict), outcomes(), "what became of it");
   });
 }
 
@@ -132,7 +132,7 @@ void describe_options(ResultVisitor& form, Options& options) {
     form.whole("workers", options.workers, "that make them, of all ranks; 0: as the runs have");
     form.flag("only_if_it_matters", options.only_if_it_matters,
               "slower is a failure only where the GPU waits for it");
-    form.flag("must_tell", options.must_tell, "what cannot be told is a failure");
+    form.flag("must_tell", options.must_decide, "what cannot be told is a failure");
     form.if_there("more_memory_fails", options.more_memory_fails, AbsentValue::left_out, [&] {
       form.flag("more_memory_fails", options.more_memory_fails,
                 "more memory is a failure; absent where it is none");
@@ -210,8 +210,8 @@ void describe_measured(ResultVisitor& form, Comparison& comparison) {
   form.whole("steps", comparison.steps, "of each run; 0: as the flags say");
   form.whole("workers", comparison.workers, "of A, of all ranks");
   form.optional("workers_of_b", comparison.workers_of_b, AbsentValue::left_out,
-                [&](std::int64_t& of) {
-                  form.whole("workers_of_b", of, "of B; absent where they are as many");
+                [&](std::int64_t& workers) {
+                  form.whole("workers_of_b", workers, "of B; absent where they are as many");
                 });
   form.real("cores", comparison.cores, "that may be used", kCores);
   form.flag("same_flags", comparison.same_flags, "only the code differs: counts decide");
@@ -249,7 +249,7 @@ void format_pairs(ResultVisitor& form, const ComparisonResult& judgement) {
 }
 
 void format_gate(ResultVisitor& form, GateAnswer answer) {
-  form.shown_word("gate", word_of(answer.gate), gates(), "whether that fails the job");
+  form.shown_word("gate", outcome_word(answer.gate), gates(), "whether that fails the job");
   form.list("worse", answer.worse, "what the verdict is of", [&](Worse& one) {
     form.object("", "one of it", [&] {
       form.shown("name", one.name, "of a stage, a wait, a quantity or a count");
@@ -262,12 +262,12 @@ void format_gate(ResultVisitor& form, GateAnswer answer) {
 
 void format_judgement(ResultVisitor& form, const Comparison& comparison) {
   ComparisonResult judgement = judge(comparison);
-  form.shown_word("verdict", word_of(judgement.verdict), outcomes(), "of B against A");
+  form.shown_word("verdict", outcome_word(judgement.verdict), outcomes(), "of B against A");
   form.shown("sentence", answer_line(comparison, judgement), "the first line of the answer");
   const Difference* blamed = judgement.blamed();
   form.shown("blamed", blamed != nullptr ? blamed->name : "",
              "the stage, or the wait, that the verdict is of; empty where none can be named");
-  format_gate(form, gate_of(comparison, judgement));
+  format_gate(form, decide_gate(comparison, judgement));
   format_pairs(form, judgement);
   form.list("differences", judgement.differences, "what was looked at",
             [&](Difference& one) { format_difference(form, one); });

@@ -56,7 +56,7 @@ std::string arm_text(const Arm& arm) {
   return arm.name + ": " + what + (arm.commit.empty() ? "" : " (" + arm.commit + ")");
 }
 
-std::string told_apart_line(const ComparisonResult& judgement) {
+std::string undecided_line(const ComparisonResult& judgement) {
   std::string text;
   for (const auto& [verdict, words] :
        {std::pair(Outcome::same, "same"), std::pair(Outcome::cannot_tell, "cannot tell")}) {
@@ -138,7 +138,7 @@ std::string settings_line(const Comparison& comparison) {
 std::vector<std::string> acceptance_lines(const Comparison& comparison,
                                           const ComparisonResult& judgement) {
   std::vector<std::pair<std::string, std::vector<std::string>>> names_by_why;
-  for (const Worse& one : gate_of(comparison, judgement).worse) {
+  for (const Worse& one : decide_gate(comparison, judgement).worse) {
     if (one.why.empty()) continue;
     const auto same = std::find_if(names_by_why.begin(), names_by_why.end(),
                                    [&](const auto& entry) { return entry.first == one.why; });
@@ -152,7 +152,7 @@ std::vector<std::string> acceptance_lines(const Comparison& comparison,
   return lines;
 }
 
-std::vector<std::string> cells_of(const Difference& one) {
+std::vector<std::string> difference_cells(const Difference& one) {
   const std::string unit = one.scale == Scale::ratio ? " %" : " points";
   return {one.name,
           format_value(one, one.a),

@@ -10,7 +10,7 @@
 namespace loaderscope::compare {
 namespace {
 
-std::string_view mark_of(const ComparisonResult& judgement, Gate gate) {
+std::string_view verdict_mark(const ComparisonResult& judgement, Gate gate) {
   if (gate == Gate::fails) return ":red_circle:";
   if (judgement.verdict == Outcome::cannot_tell) return ":white_circle:";
   return judgement.verdict == Outcome::worse ? ":yellow_circle:" : ":green_circle:";
@@ -19,7 +19,7 @@ std::string_view mark_of(const ComparisonResult& judgement, Gate gate) {
 void add_change_table(MarkdownPage& page, const ComparisonResult& judgement) {
   if (judgement.pairs == 0 || judgement.differences.empty()) return;
   std::vector<std::vector<std::string>> rows;
-  for (const Difference& one : judgement.differences) rows.push_back(cells_of(one));
+  for (const Difference& one : judgement.differences) rows.push_back(difference_cells(one));
   page.table("lrrrrl", kCellNames, rows);
 }
 
@@ -29,11 +29,11 @@ void summarize_comparison(MarkdownPage& page, const AnyResult& result) {
   constexpr std::size_t kReserve = 1024;  // room for the parts that are always present
   const Comparison& comparison = *result.comparison;
   const ComparisonResult judgement = judge(comparison);
-  const GateAnswer answer = gate_of(comparison, judgement);
+  const GateAnswer answer = decide_gate(comparison, judgement);
   page.limit(kMaxComment - kReserve);
   page.raw(fmt::format("{}\n", kCommentMarker));
-  page.raw(fmt::format("**{} {}**\n\n", mark_of(judgement, answer.gate),
-                       in_markdown(answer_line(comparison, judgement))));
+  page.raw(fmt::format("**{} {}**\n\n", verdict_mark(judgement, answer.gate),
+                       markdown_text(answer_line(comparison, judgement))));
   page.quote("", settings_line(comparison));
   page.paragraph(memory_line(judgement));
   for (const std::string& line : acceptance_lines(comparison, judgement)) page.quote("", line);

@@ -18,7 +18,7 @@ struct Two {
 };
 
 // Returns the values of both sides. 0 if only one side has such a wait or stage.
-std::optional<Two> two_of(const Comparison& comparison, std::string_view name) {
+std::optional<Two> both_values(const Comparison& comparison, std::string_view name) {
   if (comparison.runs.size() != 2) return std::nullopt;
   const auto a = value_of(comparison.runs[0].quantities, name);
   const auto b = value_of(comparison.runs[1].quantities, name);
@@ -27,7 +27,7 @@ std::optional<Two> two_of(const Comparison& comparison, std::string_view name) {
 }
 
 // The waits are shares of a window in which something computes.
-bool has_waits(const Comparison& comparison) { return two_of(comparison, "busy").has_value(); }
+bool has_waits(const Comparison& comparison) { return both_values(comparison, "busy").has_value(); }
 
 void add_share(std::vector<std::vector<std::string>>& rows, const std::string& name, Two share) {
   rows.push_back({spoken(name), fmt::format("{:.1f} %", 100 * share.a),
@@ -48,21 +48,21 @@ void add_time(std::vector<std::vector<std::string>>& rows, const std::string& na
 
 std::vector<std::vector<std::string>> cells_of_results(const Comparison& comparison) {
   std::vector<std::vector<std::string>> rows;
-  if (const auto busy = two_of(comparison, "busy")) {
+  if (const auto busy = both_values(comparison, "busy")) {
     add_share(rows, "busy", *busy);
     for (const auto& word : Words<Cause>::table()) {
       const std::string name = std::string(kWaitFor) + std::string(word.name);
-      const auto wait = two_of(comparison, name);
+      const auto wait = both_values(comparison, name);
       if (wait && std::max(wait->a, wait->b) >= kWorthShowing) add_share(rows, name, *wait);
     }
   }
   Two all;
   for (const Stage stage : compared_stages()) {
-    const auto time = two_of(comparison, std::string(name_of(stage)) + std::string(kWall));
+    const auto time = both_values(comparison, std::string(name_of(stage)) + std::string(kWall));
     if (time) all = {all.a + time->a, all.b + time->b};
   }
   for (const Stage stage : compared_stages()) {
-    const auto time = two_of(comparison, std::string(name_of(stage)) + std::string(kWall));
+    const auto time = both_values(comparison, std::string(name_of(stage)) + std::string(kWall));
     if (time && (time->a > kWorthShowing * all.a || time->b > kWorthShowing * all.b))
       add_time(rows, std::string(name_of(stage)), *time);
   }
@@ -72,19 +72,20 @@ std::vector<std::vector<std::string>> cells_of_results(const Comparison& compari
 std::string changed_wait(const Comparison& comparison, bool is_faster) {
   if (!has_waits(comparison)) return "";
   std::string_view most;
-  Two of_most;
+  Two most_values;
   double largest = kWorthShowing;
   for (const auto& word : Words<Cause>::table()) {
-    const auto wait = two_of(comparison, std::string(kWaitFor) + std::string(word.name));
+    const auto wait = both_values(comparison, std::string(kWaitFor) + std::string(word.name));
     if (!wait) continue;
     const double change = is_faster ? wait->a - wait->b : wait->b - wait->a;
     if (change <= largest) continue;
     largest = change;
     most = word.name;
-    of_most = *wait;
+    most_values = *wait;
   }
   if (most.empty()) return "";
-  return fmt::format("waiting for {} {:.0f} % -> {:.0f} %", most, 100 * of_most.a, 100 * of_most.b);
+  return fmt::format("waiting for {} {:.0f} % -> {:.0f} %", most, 100 * most_values.a,
+                     100 * most_values.b);
 }
 
 }  // namespace loaderscope::compare

@@ -9,7 +9,7 @@
 namespace loaderscope::compare {
 namespace {
 
-LineTone tone_of(Outcome verdict) {
+LineTone outcome_tone(Outcome verdict) {
   switch (verdict) {
     case Outcome::worse:
       return LineTone::bad;
@@ -24,7 +24,7 @@ LineTone tone_of(Outcome verdict) {
 
 void add_differences(TextReportBuilder& screen, const ComparisonResult& judgement) {
   TextTable table("lrrrll", kCellNames);
-  for (const Difference& one : judgement.differences) table.add(cells_of(one));
+  for (const Difference& one : judgement.differences) table.add(difference_cells(one));
   screen.table(LinePriority::evidence, table);
 }
 
@@ -37,17 +37,18 @@ void add_results(TextReportBuilder& screen, const Comparison& comparison) {
 
 }  // namespace
 
-void tell_comparison(TextReport& reading, const Comparison& comparison, const ReportStyle&) {
+void write_comparison_text(TextReport& reading, const Comparison& comparison, const ReportStyle&) {
   const ComparisonResult judgement = judge(comparison);
   TextReportBuilder& screen = reading.body;
-  screen.headline(answer_line(comparison, judgement), tone_of(judgement.verdict));
+  screen.headline(answer_line(comparison, judgement), outcome_tone(judgement.verdict));
   screen.line(LinePriority::needed, settings_line(comparison));
   screen.line(LinePriority::needed, memory_line(judgement));
   for (const std::string& line : acceptance_lines(comparison, judgement))
     screen.line(LinePriority::needed, line);
   screen.line(LinePriority::advice, matters_line(judgement));
-  const bool told = judgement.verdict == Outcome::worse || judgement.verdict == Outcome::better;
-  if (told) screen.line(LinePriority::advice, told_apart_line(judgement));
+  const bool is_decided =
+      judgement.verdict == Outcome::worse || judgement.verdict == Outcome::better;
+  if (is_decided) screen.line(LinePriority::advice, undecided_line(judgement));
   screen.line(LinePriority::advice, arms_line(comparison, judgement));
   if (comparison.anchor) screen.line(LinePriority::advice, anchor_line(*comparison.anchor));
   screen.line(LinePriority::evidence, noise_line(judgement));

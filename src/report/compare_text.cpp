@@ -28,7 +28,7 @@ std::string changed_counts(const ComparisonResult& judgement) {
   return joined(changed);
 }
 
-std::string duration_of(double s) {
+std::string duration_text(double s) {
   constexpr double kMaxSeconds = 1e9;  // limit of 64-bit nanoseconds
   return format_duration(std::llround(1e9 * std::min(s, kMaxSeconds)));
 }
@@ -39,12 +39,12 @@ std::string changed_name(const ComparisonResult& judgement, const Difference& bl
   const NameChange& largest = judgement.name_changes.front();
   const bool is_most = (largest.b - largest.a) / (blamed.b - blamed.a) >= 0.5;
   if (!is_most) return "";
-  return fmt::format(": {} {} -> {}", shown_text(largest.name), duration_of(largest.a),
-                     duration_of(largest.b));
+  return fmt::format(": {} {} -> {}", shown_text(largest.name), duration_text(largest.a),
+                     duration_text(largest.b));
 }
 
 // Returns what the program calls the new or changed part of the blamed stage.
-std::string news_of(const ComparisonResult& judgement, const Difference& blamed) {
+std::string changed_part(const ComparisonResult& judgement, const Difference& blamed) {
   for (const auto& [names, words] :
        {std::pair(&judgement.new_names, "is new"), std::pair(&judgement.gone_names, "is gone")}) {
     for (const std::string& name : *names) {
@@ -64,7 +64,7 @@ const Difference* leading(const ComparisonResult& judgement) {
 }
 
 // "B gives 270 samples/s, A gave 192 (+40.6 %)"
-std::string rates_of(const Difference& rate) {
+std::string rates_text(const Difference& rate) {
   return fmt::format("B gives {} samples/s, A gave {} ({:+.1f} %)", format_rate(rate.b),
                      format_rate(rate.a), 100 * rate.change.mean);
 }
@@ -72,7 +72,7 @@ std::string rates_of(const Difference& rate) {
 // Rates of two results, and the wait that changed most.
 std::string what_results_say(const Comparison& comparison, const Difference& rate) {
   const std::string wait = changed_wait(comparison, rate.verdict == Outcome::better);
-  return rates_of(rate) + (wait.empty() ? "" : ": " + wait);
+  return rates_text(rate) + (wait.empty() ? "" : ": " + wait);
 }
 
 std::string what_changed(const Comparison& comparison, const ComparisonResult& judgement) {
@@ -84,7 +84,7 @@ std::string what_changed(const Comparison& comparison, const ComparisonResult& j
   if (blamed != nullptr) {
     const std::string whole =
         first != nullptr && first->row != nullptr ? "; " + change_line(*first) : "";
-    return change_line(*blamed) + news_of(judgement, *blamed) + whole;
+    return change_line(*blamed) + changed_part(judgement, *blamed) + whole;
   }
   if (first != nullptr) return change_line(*first);
   return changed_counts(judgement);
@@ -108,7 +108,7 @@ std::string cannot_tell(const Comparison& comparison, const ComparisonResult& ju
   const Difference* rate = judgement.find("samples-per-s");
   if (comparison.is_of_results && rate != nullptr)
     return fmt::format("CANNOT TELL: {}; one run of each shows no change below {:.0f} %",
-                       rates_of(*rate), 100 * rate->least_seen);
+                       rates_text(*rate), 100 * rate->least_seen);
   if (comparison.is_of_results && !comparison.known)
     return "CANNOT TELL: how far runs of the same code differ on the machine of A and B is not "
            "known "
@@ -122,7 +122,7 @@ std::string cannot_tell(const Comparison& comparison, const ComparisonResult& ju
 }
 
 std::string worse(const Comparison& comparison, const ComparisonResult& judgement) {
-  const GateAnswer answer = gate_of(comparison, judgement);
+  const GateAnswer answer = decide_gate(comparison, judgement);
   const bool is_accepted = answer.is_accepted && answer.gate == Gate::passes;
   return std::string(leading(judgement) != nullptr ? "SLOWER" : "MORE WORK") +
          (is_accepted ? ", as accepted: " : ": ");
@@ -182,7 +182,7 @@ std::string change_line(const Difference& one) {
 std::string format_value(const Difference& one, double value) {
   if (one.scale == Scale::share) return format_percent(value);
   const std::string_view unit = one.row != nullptr ? one.row->unit : "s";
-  if (unit == "s") return duration_of(value);
+  if (unit == "s") return duration_text(value);
   if (unit == "bytes") return format_size(value);
   return format_rate(value);
 }
@@ -197,7 +197,7 @@ std::string answer_line(const Comparison& comparison, const ComparisonResult& ju
   std::string text;
   if (comparison.anchor && comparison.anchor->is_beyond())
     text = "BEYOND THE LIMIT " + anchor_line(*comparison.anchor) + "; ";
-  const GateAnswer answer = gate_of(comparison, judgement);
+  const GateAnswer answer = decide_gate(comparison, judgement);
   const Difference* memory = judgement.more_memory();
   const bool fails_by_memory =
       memory != nullptr && answer.find(memory->name) != nullptr && answer.find(memory->name)->fails;

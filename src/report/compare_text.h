@@ -17,7 +17,7 @@ std::string anchor_line(const Anchor& anchor);
 
 // Each a line, or "".
 std::string matters_line(const ComparisonResult& judgement);
-std::string told_apart_line(
+std::string undecided_line(
     const ComparisonResult& judgement);  // quantities that are the same or uncertain
 std::string arms_line(const Comparison& comparison, const ComparisonResult& judgement);
 std::string noise_line(const ComparisonResult& judgement);
@@ -33,7 +33,7 @@ std::string verdict_word(const Difference& one);
 std::string change_line(const Difference& one);  // "decode +10.0 % (9.1 to 10.9) per sample"
 // A row of the table of what was looked at.
 inline const std::vector<std::string> kCellNames = {"", "A", "B", "change", "95 %", "verdict"};
-std::vector<std::string> cells_of(const Difference& one);
+std::vector<std::string> difference_cells(const Difference& one);
 // Rows for two results, without a verdict: busy, waits, stages of one run of each.
 inline const std::vector<std::string> kCellNamesOfResults = {"", "A", "B", "change"};
 std::vector<std::vector<std::string>> cells_of_results(const Comparison& comparison);

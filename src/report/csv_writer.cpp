@@ -44,10 +44,10 @@ class CsvForm : public FlatWalk {
   }
   void closed() override {
     if (!is_in_entries()) return;
-    std::string_view of = levels().back().name;
-    of.remove_suffix(std::string_view("_s").size());
+    std::string_view prefix = levels().back().name;
+    prefix.remove_suffix(std::string_view("_s").size());
     for (std::size_t i = 0; i < words_.size(); ++i)
-      add(fmt::format("{}_{}_s", of, words_[i]), values_[i]);
+      add(fmt::format("{}_{}_s", prefix, words_[i]), values_[i]);
   }
   bool begins(Name, bool, AbsentValue) override { return true; }
 

@@ -25,7 +25,7 @@ void describe_proof(ResultVisitor& form, Proof& proof);
 
 struct KnownOfRank {
   bool has_busy = true;
-  bool tells_order = true;  // the time at which batches were ready is known
+  bool knows_order = true;  // the time at which batches were ready is known
 };
 
 void describe_machine(ResultVisitor& form, MachineFacts& machine);  // the members
@@ -48,8 +48,8 @@ void describe_exemplar(ResultVisitor& form, std::int64_t rank, Exemplar& exempla
 void describe_buckets(ResultVisitor& form, Histogram& histogram, std::int64_t most,
                       std::string_view sentence);
 
-// `tells_order`: what was ready when is known.
-void describe_account(ResultVisitor& form, Account& account, bool tells_order);
+// `knows_order`: what was ready when is known.
+void describe_account(ResultVisitor& form, Account& account, bool knows_order);
 void describe_stalls(ResultVisitor& form, Account& account);  // members compute_s and stall_s
 void describe_stage(ResultVisitor& form, StageStats& stats);
 void describe_work(ResultVisitor& form, WorkCounts& work);
@@ -60,7 +60,7 @@ void describe_queues(ResultVisitor& form, std::vector<QueueStats>& queues,
 template <class Members>
 void describe_stages(ResultVisitor& form, PerStage<StageStats>& stages, std::string_view sentence,
                      const Members& members) {
-  form.by_word<Stage>(
+  form.each_word<Stage>(
       "stages", stages, sentence, [](const StageStats& stats) { return stats.count > 0; },
       [&](std::string_view name, StageStats& stats) {
         form.object(name, "one stage", [&] { members(name, stats); });
@@ -71,7 +71,7 @@ void describe_details(ResultVisitor& form, std::vector<Detail>& details);
 void describe_program(ResultVisitor& form, std::optional<ProgramFacts>& known);
 void describe_loaders(ResultVisitor& form, std::vector<LoaderUse>& loaders);
 void describe_metrics(ResultVisitor& form, std::vector<Metric>& metrics);
-void format_interval(ResultVisitor& form, std::string_view name, const Estimate& of,
+void format_interval(ResultVisitor& form, std::string_view name, const Estimate& estimate,
                      std::string_view sentence);
 void describe_changes(ResultVisitor& form, Changes& changes, std::string_view sentence);
 

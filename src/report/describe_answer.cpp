@@ -11,7 +11,7 @@ namespace {
 
 const std::vector<std::string_view>& limits() {
   static const std::vector<std::string_view> words = [] {
-    std::vector<std::string_view> all = names_of<Cause>();
+    std::vector<std::string_view> all = enum_names<Cause>();
     all.insert(all.begin(), "compute");
     return all;
   }();
@@ -117,7 +117,7 @@ void describe_finding(ResultVisitor& form, const RunConfig& config, Finding& fin
                                                : std::optional<std::string>();
     form.shown("command", command,
                "a line for a shell that tries it; null where it is not about a setting");
-    const bool for_reader = finding.mended_by == FixedBy::reader;
+    const bool for_reader = finding.fixed_by == FixedBy::reader;
     form.shown_word("mended_by", for_reader ? "reader" : "administrator",
                     {"reader", "administrator"},
                     "who can do what mends it: whoever starts the training, or who looks after the "
@@ -199,11 +199,11 @@ void describe_cost(ResultVisitor& form, IdleCost& waste) {
 
 }  // namespace
 
-void format_interval(ResultVisitor& form, std::string_view name, const Estimate& of,
+void format_interval(ResultVisitor& form, std::string_view name, const Estimate& estimate,
                      std::string_view sentence) {
   form.row(name, sentence, [&] {
-    form.shown("", of.low, "low");
-    form.shown("", of.high, "high");
+    form.shown("", estimate.low, "low");
+    form.shown("", estimate.high, "high");
   });
 }
 

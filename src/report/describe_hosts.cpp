@@ -11,7 +11,7 @@ void format_pace(ResultVisitor& form, const HostRate& pace, bool has_busy) {
     form.shown("samples_per_s", pace.samples_per_s, "the sum, per second", kNotNegative);
     form.shown("read_bytes_per_s", pace.read_bytes_per_s, "stored bytes, the sum, per second",
                kNotNegative);
-    form.shown("busy", has_busy ? std::optional(busy_of(pace.account)) : std::nullopt,
+    form.shown("busy", has_busy ? std::optional(busy_share(pace.account)) : std::nullopt,
                "share of the window, the mean; null without compute", kShare);
     form.shown("own_waits", pace.own_waits(),
                "share of the window, the mean, without waits for slower ranks", kShare);

@@ -18,7 +18,7 @@ void describe_value(ResultVisitor& form, const MetricPlace& place, double& value
                 [&] { form.real(place.name, value, "in the unit that metrics names"); });
 }
 
-std::vector<std::string_view> groups_of(const std::vector<Metric>& metrics) {
+std::vector<std::string_view> metric_groups(const std::vector<Metric>& metrics) {
   std::vector<std::string_view> groups;
   for (const Metric& metric : metrics) {
     const MetricPlace place = place_of_metric(metric.name);
@@ -31,7 +31,7 @@ std::vector<std::string_view> groups_of(const std::vector<Metric>& metrics) {
 }
 
 void write_values(ResultVisitor& form, std::vector<Metric>& metrics) {
-  for (const std::string_view group : groups_of(metrics)) {
+  for (const std::string_view group : metric_groups(metrics)) {
     form.object(group, "", [&] {
       for (Metric& metric : metrics) {
         const MetricPlace place = place_of_metric(metric.name);

@@ -70,8 +70,8 @@ void describe_events(ResultVisitor& form, StepEvents& events) {
   });
 }
 
-void describe_span(ResultVisitor& form, std::pair<std::int32_t, Span>& of) {
-  auto& [worker, span] = of;
+void describe_span(ResultVisitor& form, std::pair<std::int32_t, Span>& piece) {
+  auto& [worker, span] = piece;
   constexpr IntegerRange kOrNone{-1};
   form.row("", "one span", [&] {
     form.whole("", worker, "worker");
@@ -102,18 +102,18 @@ void describe_moments(ResultVisitor& form, StepRow& row) {
               "its compute ended, seconds since the rank's first ask");
 }
 
-using OfRank = std::function<void(std::int64_t rank, RankRecord& record)>;
+using EachRank = std::function<void(std::int64_t rank, RankRecord& record)>;
 
 // Shows `one_piece` in a schema, else the pieces of every rank. The reader reads them one by one.
 void describe_array(ResultVisitor& form, std::string_view name, std::string_view sentence,
                     RunRecord& record, const std::function<void()>& one_piece,
-                    const OfRank& of_rank) {
+                    const EachRank& each_rank) {
   form.array(name, sentence, [&] {
     if (form.explains()) return one_piece();
     if (form.reads()) return;
     for (std::size_t r = 0; r < record.ranks.size(); ++r) {
       form.origin = record.ranks[r].first_ask;
-      of_rank(static_cast<std::int64_t>(r), record.ranks[r]);
+      each_rank(static_cast<std::int64_t>(r), record.ranks[r]);
     }
   });
 }

@@ -52,9 +52,9 @@ std::vector<std::string_view> verdicts() {
           name_of(ProofVerdict::not_confirmed), name_of(ProofVerdict::cannot_tell)};
 }
 
-void format_outcome(ResultVisitor& form, const Proof& proof, const ProofCase& of) {
-  const bool has_run = !of.runs.empty();
-  const ProofOutcome outcome = has_run ? outcome_of(proof, of) : ProofOutcome{};
+void format_outcome(ResultVisitor& form, const Proof& proof, const ProofCase& proof_case) {
+  const bool has_run = !proof_case.runs.empty();
+  const ProofOutcome outcome = has_run ? proof_outcome(proof, proof_case) : ProofOutcome{};
   form.if_there("measured", has_run, AbsentValue::null, [&] {
     form.object("measured", "means over the runs; null without runs", [&] {
       format_measured(form, "samples_per_s", true, outcome.samples_per_s, "rate, of all ranks");
@@ -89,16 +89,17 @@ void describe_knockouts(ResultVisitor& form, Knockouts& knockouts) {
   for (const Stage stage : stages) knockouts.add(stage);
 }
 
-void describe_case(ResultVisitor& form, std::string_view name, const Proof& proof, ProofCase& of) {
+void describe_case(ResultVisitor& form, std::string_view name, const Proof& proof,
+                   ProofCase& proof_case) {
   form.object(name, "one way to run the configuration", [&] {
-    form.text("name", of.name, "what was done, for people");
-    describe_knockouts(form, of.knockouts);
-    describe_changes(form, of.changes, "settings changed, KEY=VALUE as of --set");
-    form.text_or_null("missing", of.missing, "why it was not run; null when it was");
-    describe_prediction(form, of.predicted);
-    if (!form.reads()) format_outcome(form, proof, of);
+    form.text("name", proof_case.name, "what was done, for people");
+    describe_knockouts(form, proof_case.knockouts);
+    describe_changes(form, proof_case.changes, "settings changed, KEY=VALUE as of --set");
+    form.text_or_null("missing", proof_case.missing, "why it was not run; null when it was");
+    describe_prediction(form, proof_case.predicted);
+    if (!form.reads()) format_outcome(form, proof, proof_case);
     form.list(
-        "runs", of.runs, "one per round, the cases of a round one after another",
+        "runs", proof_case.runs, "one per round, the cases of a round one after another",
         [&](ProofRun& run) { form.object("", "", [&] { describe_proof_run(form, run); }); },
         Lines::one);
   });
@@ -121,7 +122,7 @@ void describe_proof(ResultVisitor& form, Proof& proof) {
         describe_case(form, "base", proof, proof.base);
         form.list("cases", proof.cases,
                   "what was knocked out or changed, or the rows of the differential",
-                  [&](ProofCase& of) { describe_case(form, "", proof, of); });
+                  [&](ProofCase& proof_case) { describe_case(form, "", proof, proof_case); });
       });
 }
 

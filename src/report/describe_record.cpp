@@ -76,10 +76,10 @@ void describe_stage(ResultVisitor& form, StageStats& stats) {
 
 void describe_queues(ResultVisitor& form, std::vector<QueueStats>& queues,
                      std::string_view sentence) {
-  std::vector<std::pair<std::string, QueueStats>> by_name;
-  for (const QueueStats& queue : queues) by_name.emplace_back(queue.name, queue);
-  if (form.reads()) by_name.clear();
-  form.entries("queues", by_name, sentence, [&](std::string_view name, QueueStats& queue) {
+  std::vector<std::pair<std::string, QueueStats>> named;
+  for (const QueueStats& queue : queues) named.emplace_back(queue.name, queue);
+  if (form.reads()) named.clear();
+  form.entries("queues", named, sentence, [&](std::string_view name, QueueStats& queue) {
     form.object(name, "one queue", [&] {
       form.whole("capacity", queue.capacity, "places");
       form.whole("max_occupancy", queue.max_occupancy, "most taken");
@@ -93,7 +93,7 @@ void describe_queues(ResultVisitor& form, std::vector<QueueStats>& queues,
   });
   if (!form.reads()) return;
   queues.clear();
-  for (auto& [name, queue] : by_name) queues.push_back(std::move(queue));
+  for (auto& [name, queue] : named) queues.push_back(std::move(queue));
 }
 
 void describe_stalls(ResultVisitor& form, Account& account) {
@@ -105,7 +105,7 @@ void describe_stalls(ResultVisitor& form, Account& account) {
                         "waiting for it, seconds");
 }
 
-void describe_account(ResultVisitor& form, Account& account, bool tells_order) {
+void describe_account(ResultVisitor& form, Account& account, bool knows_order) {
   describe_stalls(form, account);
   form.object("launch", "stall_s.launch in two", [&] {
     form.seconds("launching_s", account.launching,
@@ -113,7 +113,7 @@ void describe_account(ResultVisitor& form, Account& account, bool tells_order) {
     form.seconds("not_asking_s", account.not_asking,
                  "a batch was ready and the trainer did not ask for it, seconds");
   });
-  form.if_there("why", tells_order, AbsentValue::null, [&] {
+  form.if_there("why", knows_order, AbsentValue::null, [&] {
     form.object("why",
                 "second label of the time spent waiting for a batch to be made; null of a trace, "
                 "which does not tell it",
@@ -124,7 +124,7 @@ void describe_account(ResultVisitor& form, Account& account, bool tells_order) {
   });
   form.seconds("waiting_for_ranks_s", account.waiting_for_ranks,
                "of all causes: this rank was ready and waited for the slowest, seconds");
-  form.if_there("order_s", tells_order, AbsentValue::null, [&] {
+  form.if_there("order_s", knows_order, AbsentValue::null, [&] {
     form.seconds("order_s", account.order,
                  "a later batch was ready while a late one was waited for, seconds; null of a "
                  "trace, which does not tell it");
@@ -188,15 +188,15 @@ void describe_rank(ResultVisitor& form, RankRecord& rank, std::int64_t& steps, A
     describe_work(form, rank.work);
     form.whole("reservoir_seen", rank.reservoir_seen,
                "samples, or whole batches, that the reservoir was drawn from");
-    const bool tells_samples = rank.samples > 0 || rank.steps() == 0;
+    const bool knows_samples = rank.samples > 0 || rank.steps() == 0;
     form.shown("samples_per_s",
-               tells_samples ? std::optional(rate_of(rank, &RankRecord::samples)) : std::nullopt,
+               knows_samples ? std::optional(rank_rate(rank, &RankRecord::samples)) : std::nullopt,
                "per second; null where nobody told of samples", kNotNegative);
-    form.shown("busy", known.has_busy ? std::optional(busy_of(account)) : std::nullopt,
+    form.shown("busy", known.has_busy ? std::optional(busy_share(account)) : std::nullopt,
                "share of its window; null without compute", kShare);
     if (!form.reads())
       form.object("account", "every nanosecond of its window",
-                  [&] { describe_account(form, account, known.tells_order); });
+                  [&] { describe_account(form, account, known.knows_order); });
     form.optional("critical_path", rank.critical_path, AbsentValue::left_out,
                   [&](CriticalPath& path) { describe_critical_path(form, path); });
     describe_stages(form, rank.stages, "stages that ran", [&](std::string_view, StageStats& stats) {

@@ -162,7 +162,7 @@ void describe_job_account(ResultVisitor& form, RunRecord& record, Analysis& anal
 
 void format_ceilings(ResultVisitor& form, const RunRecord& record, const Analysis& analysis) {
   std::vector<std::pair<std::string, Ceiling>> ceilings;
-  for (const Ceiling& ceiling : ceilings_of(record, analysis))
+  for (const Ceiling& ceiling : list_ceilings(record, analysis))
     ceilings.emplace_back(ceiling.name, ceiling);
   form.entries(
       "ceilings", ceilings, "what this machine could give at most; each absent where not known",
@@ -200,8 +200,8 @@ void format_job_stages(ResultVisitor& form, const RunRecord& record) {
 }
 
 void describe_skipped(ResultVisitor& form, SkippedSamples& skipped) {
-  std::vector<std::pair<std::string, std::int64_t>> kinds(skipped.by_kind.begin(),
-                                                          skipped.by_kind.end());
+  std::vector<std::pair<std::string, std::int64_t>> kinds(skipped.kind_counts.begin(),
+                                                          skipped.kind_counts.end());
   form.object("errors", "samples that could not be used", [&] {
     form.whole("skipped_samples", skipped.samples, "distinct samples per epoch");
     form.entries(
@@ -209,7 +209,7 @@ void describe_skipped(ResultVisitor& form, SkippedSamples& skipped) {
         [&](std::string_view kind, std::int64_t& count) { form.whole(kind, count, "count"); });
     form.texts("first", skipped.first, "the first ten: path and what is wrong with it");
   });
-  if (form.reads()) skipped.by_kind = {kinds.begin(), kinds.end()};
+  if (form.reads()) skipped.kind_counts = {kinds.begin(), kinds.end()};
 }
 
 void format_ranks(ResultVisitor& form, RunRecord& record, const Analysis& analysis) {
@@ -262,7 +262,7 @@ void describe_run(ResultVisitor& form, RunRecord& record, Analysis& analysis, Js
     format_device(form, analysis);
     form.object("step_time", "time between the ends of successive computes", [&] {
       form.shown("count", analysis.step_time.count(), "steps of all ranks");
-      format_percentiles(form, analysis.step_time, sum_of(analysis.step_time));
+      format_percentiles(form, analysis.step_time, histogram_sum(analysis.step_time));
     });
   }
   describe_first_batch(form, record, analysis);

@@ -50,7 +50,7 @@ bool is_trace_of_ours(std::string_view text) {
 }  // namespace
 
 // Accepts other blanks and another order, because another program may have rewritten the file.
-std::string_view schema_in(std::string_view beginning) {
+std::string_view find_schema(std::string_view beginning) {
   constexpr std::string_view kKey = "\"schema\"", kOurs = "\"loaderscope.";
   const std::string_view text = without_blanks(beginning);
   if (!text.starts_with('{')) return {};
@@ -63,17 +63,17 @@ std::string_view schema_in(std::string_view beginning) {
   return {};
 }
 
-std::string beginning_of(const std::string& path) {
+std::string read_beginning(const std::string& path) {
   if (!non_file_kind(path).empty()) return "";
-  std::ifstream in(path, std::ios::binary);
+  std::ifstream file(path, std::ios::binary);
   std::string text(kBeginning, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(in.gcount()));
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
   return text;
 }
 
 bool is_result_of_ours(std::string_view beginning) {
-  return !schema_in(beginning).empty() || is_csv_of_ours(beginning) ||
+  return !find_schema(beginning).empty() || is_csv_of_ours(beginning) ||
          is_brief_of_ours(beginning) || is_markdown_of_ours(beginning) ||
          is_junit_of_ours(beginning) || is_annotations_of_ours(beginning) ||
          is_page_of_ours(beginning) || is_trace_of_ours(beginning);

@@ -11,9 +11,9 @@ namespace loaderscope {
 bool is_result_of_ours(std::string_view beginning);
 
 // Returns "loaderscope.run/1" for a JSON with this beginning; "" if loaderscope did not write it.
-std::string_view schema_in(std::string_view beginning);
+std::string_view find_schema(std::string_view beginning);
 
 // Returns the part of a file that these functions need; "" if it cannot be read.
-std::string beginning_of(const std::string& path);
+std::string read_beginning(const std::string& path);
 
 }  // namespace loaderscope

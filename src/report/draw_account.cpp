@@ -10,7 +10,7 @@ namespace loaderscope {
 std::vector<page::Part> account_parts(const Account& account, bool has_busy, double length) {
   std::vector<page::Part> parts;
   const auto add = [&](std::string_view name, Nanos ns) {
-    const double share = share_of(ns, account);
+    const double share = window_share(ns, account);
     if (ns > 0)
       parts.push_back(
           {std::string(name), std::string(name), length * share, format_percent(share)});

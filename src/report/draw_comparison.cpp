@@ -10,7 +10,7 @@
 namespace loaderscope::compare {
 namespace {
 
-std::string kind_of(Outcome verdict) {
+std::string colour_kind(Outcome verdict) {
   switch (verdict) {
     case Outcome::worse:
       return "bad";
@@ -34,7 +34,7 @@ std::string draw_changes(const ComparisonResult& judgement) {
     const Difference& one = judgement.differences[i];
     if (!(one.change.low <= one.change.high)) continue;
     ranges.rows.push_back({spoken(one.name),
-                           kind_of(one.verdict),
+                           colour_kind(one.verdict),
                            {one.change.low, one.change.mean, one.change.high},
                            1,
                            verdict_word(one),
@@ -42,7 +42,7 @@ std::string draw_changes(const ComparisonResult& judgement) {
     least = std::min(least, one.change.low);
     most = std::max(most, one.change.high);
   }
-  ranges.scale = page::scale_of("", page::Unit::share, least * 1.05, most * 1.05);
+  ranges.scale = page::linear_scale("", page::Unit::share, least * 1.05, most * 1.05);
   return drawn(ranges);
 }
 
@@ -63,7 +63,7 @@ std::string draw_runs(const Comparison& comparison) {
   if (comparison.runs.size() < 4 || most <= 0) return "";
   plot.x =
       page::with_room(page::count_scale("run", 1, static_cast<double>(comparison.runs.size())));
-  plot.y = page::scale_of("samples/s", page::Unit::number, 0, most * 1.05);
+  plot.y = page::linear_scale("samples/s", page::Unit::number, 0, most * 1.05);
   return drawn(plot);
 }
 

@@ -21,7 +21,7 @@ struct Shown {
   std::vector<std::string> places;  // targets of links
 };
 
-Nanos length_of(const Exemplar& exemplar) {
+Nanos exemplar_length(const Exemplar& exemplar) {
   return exemplar.row.compute_end - exemplar.row.idle_begin;
 }
 
@@ -30,13 +30,13 @@ std::vector<const Exemplar*> measured_by_length(const RankRecord& rank) {
   for (const Exemplar& exemplar : rank.exemplars)
     if (!exemplar.events.warmup) exemplars.push_back(&exemplar);
   std::stable_sort(exemplars.begin(), exemplars.end(), [](const Exemplar* a, const Exemplar* b) {
-    return length_of(*a) < length_of(*b);
+    return exemplar_length(*a) < exemplar_length(*b);
   });
   return exemplars;
 }
 
 // Returns the picture of a typical step and the steps before it.
-Shown usual_of(const RankRecord& rank, const Exemplar& usual, const std::string& whose) {
+Shown draw_usual(const RankRecord& rank, const Exemplar& usual, const std::string& whose) {
   Nanos begin = usual.row.idle_begin;
   for (const Exemplar& exemplar : rank.exemplars) {
     const std::int64_t before = usual.row.step - exemplar.row.step;
@@ -45,7 +45,7 @@ Shown usual_of(const RankRecord& rank, const Exemplar& usual, const std::string&
   return {TimelineLanes(rank, begin, usual.row.compute_end),
           fmt::format("Steps like most: up to step {}", usual.row.step),
           fmt::format("Step {} took {}, the median of those that are kept whole.{}", usual.row.step,
-                      format_duration(length_of(usual)), whose),
+                      format_duration(exemplar_length(usual)), whose),
           {}};
 }
 
@@ -62,7 +62,7 @@ std::string joined_names(const std::vector<Cause>& causes) {
   return text;
 }
 
-Shown shown_of(const RankRecord& rank, const WorstStall& worst) {
+Shown draw_stall(const RankRecord& rank, const WorstStall& worst) {
   const Exemplar& stall = *worst.exemplar;
   const Nanos made = std::min(stall.row.idle_begin, stall.events.begun);
   std::string parts;
@@ -115,12 +115,12 @@ std::string place_of_stall(Cause cause) { return fmt::format("stall-{}", name_of
 
 std::string draw_exemplars(const RunRecord& record, std::size_t rank_number) {
   const RankRecord& rank = record.ranks[rank_number];
-  const std::vector<const Exemplar*> by_length = measured_by_length(rank);
-  if (by_length.size() < 2) return "";
-  const Exemplar& usual = *by_length[(by_length.size() - 1) / 2];
+  const std::vector<const Exemplar*> ordered = measured_by_length(rank);
+  if (ordered.size() < 2) return "";
+  const Exemplar& usual = *ordered[(ordered.size() - 1) / 2];
   const std::string whose = record.ranks.size() > 1 ? fmt::format(" Of rank {}.", rank_number) : "";
-  std::vector<Shown> shown = {usual_of(rank, usual, whose)};
-  for (const WorstStall& worst : worst_stalls(by_length)) shown.push_back(shown_of(rank, worst));
+  std::vector<Shown> shown = {draw_usual(rank, usual, whose)};
+  for (const WorstStall& worst : worst_stalls(ordered)) shown.push_back(draw_stall(rank, worst));
   rank.rows.for_each([&](const StepRow& row) {
     for (Shown& one : shown) one.scene.see(row);
   });

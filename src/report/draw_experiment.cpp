@@ -22,7 +22,7 @@ constexpr std::array<const char*, kMaxLines> kLineKinds = {
     "plain", "decode", "collate", "augment", "transport", "opaque", "contention", "pin"};
 
 // Returns the settings that are constant along a line of the plot: all but the setting of its axis.
-std::string line_of(const Experiment& experiment, const Case& one, const Axis& along) {
+std::string line_name(const Experiment& experiment, const Case& one, const Axis& along) {
   std::string text;
   for (const Axis& axis : experiment.axes) {
     if (axis.key == along.key) continue;
@@ -74,7 +74,7 @@ std::string draw_rates(const Experiment& experiment, const Estimates& rates,
     least = std::min(least, *x);
     most = std::max(most, *x);
     has_fractions = has_fractions || *x != std::floor(*x);
-    page::Series& line = lines[line_of(experiment, experiment.cases[i], along)];
+    page::Series& line = lines[line_name(experiment, experiment.cases[i], along)];
     line.points.push_back({*x, rates[i]->mean, rates[i]->low, rates[i]->high,
                            settings_text(experiment, experiment.cases[i]),
                            fmt::format("cases.{}.{}", i, path)});
@@ -86,9 +86,9 @@ std::string draw_rates(const Experiment& experiment, const Estimates& rates,
                           plot.marks.empty() ? "" : fmt::format(" Dashed: {}.", chosen_is));
   plot.interval = "95 %";
   plot.x =
-      page::with_room(has_fractions ? page::scale_of(along.key, page::Unit::number, least, most)
+      page::with_room(has_fractions ? page::linear_scale(along.key, page::Unit::number, least, most)
                                     : page::count_scale(along.key, least, most));
-  plot.y = page::scale_of("samples/s", page::Unit::number, 0, highest(rates) * 1.05);
+  plot.y = page::linear_scale("samples/s", page::Unit::number, 0, highest(rates) * 1.05);
   std::size_t number = 0;
   for (auto& [name, line] : lines) {
     line.name = name;
@@ -167,8 +167,8 @@ std::string draw_forecasts(const Tune& tune, const Estimates& rates) {
   plot.title = "Predicted and measured";
   plot.note = "On the line the model was right.";
   plot.interval = "95 %";
-  plot.x = page::with_room(page::scale_of("predicted samples/s", page::Unit::number, 0, most));
-  plot.y = page::with_room(page::scale_of("measured samples/s", page::Unit::number, 0, most));
+  plot.x = page::with_room(page::linear_scale("predicted samples/s", page::Unit::number, 0, most));
+  plot.y = page::with_room(page::linear_scale("measured samples/s", page::Unit::number, 0, most));
   plot.series = {{"as predicted", "soft", page::Shape::line, {{0, 0}, {most, most}}},
                  std::move(cases)};
   return drawn(plot);
@@ -194,7 +194,7 @@ std::string draw_sweep(const Experiment& experiment) {
 
 std::string draw_tune(const Tune& tune) {
   const CaseStatistics judgement(tune.experiment.cases);
-  const Estimates rates = rates_of(tune.experiment, judgement);
+  const Estimates rates = case_rates(tune.experiment, judgement);
   std::vector<page::Tile> tiles;
   if (tune.recommended) {
     const std::size_t use = *tune.recommended;

@@ -20,14 +20,14 @@ page::Bar bar_of_rank(const Account& account, std::size_t rank, bool has_busy) {
   page::Bar bar;
   bar.label = fmt::format("rank {}", rank);
   const auto add = [&](const char* name, const char* kind, Nanos part) {
-    const double share = share_of(part, account);
+    const double share = window_share(part, account);
     if (part > 0) bar.parts.push_back({name, kind, share, format_percent(share)});
   };
   if (has_busy) add("compute", "compute", account.compute);
   const Nanos own = account.idle() - account.waiting_for_ranks;
   add("waits of its own", "warning", own);
   add("waits for slower ranks", "idle", account.waiting_for_ranks);
-  bar.text = fmt::format("{} own waits", format_percent(share_of(own, account)));
+  bar.text = fmt::format("{} own waits", format_percent(window_share(own, account)));
   return bar;
 }
 
@@ -44,7 +44,7 @@ page::Bar bar_of_host(const HostRate& host, std::size_t index, bool has_busy) {
                            format_percent(share),
                            {share, fmt::format("hosts.{}.pace.{}", index, member)}});
   };
-  if (has_busy) add("compute", "compute", busy_of(host.account), "busy");
+  if (has_busy) add("compute", "compute", busy_share(host.account), "busy");
   add("waits of its own", "warning", host.own_waits(), "own_waits");
   add("waits for slower ranks", "idle", host.waits_for_ranks(), "waits_for_ranks");
   return bar;

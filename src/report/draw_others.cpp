@@ -45,7 +45,7 @@ std::string draw_selftest(const selftest::Result& result) {
                            recovery.found() ? "good" : "bad", std::move(at), middle,
                            format_percent(recovery.share())});
   }
-  ranges.scale = page::scale_of("of what was injected", page::Unit::share, least, most);
+  ranges.scale = page::linear_scale("of what was injected", page::Unit::share, least, most);
   return drawn(ranges);
 }
 
@@ -77,8 +77,8 @@ std::string draw_link(const LinkMatrix& matrix) {
     plot.series.push_back(std::move(line));
   }
   if (largest <= 0) return "";
-  plot.x = page::logarithmic_scale_of("bytes", page::Unit::bytes, least, largest);
-  plot.y = page::scale_of("bytes per second", page::Unit::bytes, 0, fastest * 1.05);
+  plot.x = page::logarithmic_scale("bytes", page::Unit::bytes, least, largest);
+  plot.y = page::linear_scale("bytes per second", page::Unit::bytes, 0, fastest * 1.05);
   return drawn(plot);
 }
 
@@ -87,7 +87,7 @@ std::string draw_link(const LinkMatrix& matrix) {
 namespace loaderscope::dataset {
 namespace {
 
-page::Range range_of(const char* label, const Measure& measure) {
+page::Range make_range(const char* label, const Measure& measure) {
   page::Range range{label, "plain", {}, 2, ""};
   range.at.push_back(static_cast<double>(measure.least));
   for (const double q : {0.1, 0.5, 0.9, 0.99})
@@ -97,7 +97,7 @@ page::Range range_of(const char* label, const Measure& measure) {
   return range;
 }
 
-const std::vector<std::string> kOfSizes = {"least", "10 %", "median", "90 %", "99 %", "most"};
+const std::vector<std::string> kSizeNames = {"least", "10 %", "median", "90 %", "99 %", "most"};
 
 }  // namespace
 
@@ -105,14 +105,15 @@ std::string draw_info(const DatasetInfo& info) {
   if (info.images == 0) return "";
   page::Ranges stored, pixels;
   stored.title = "How many bytes an image has";
-  stored.rows = {range_of("stored", info.stored_bytes)};
-  stored.scale =
-      page::scale_of("bytes", page::Unit::bytes, 0, static_cast<double>(info.stored_bytes.most));
+  stored.rows = {make_range("stored", info.stored_bytes)};
+  stored.scale = page::linear_scale("bytes", page::Unit::bytes, 0,
+                                    static_cast<double>(info.stored_bytes.most));
   pixels.title = "How large images are";
-  pixels.rows = {range_of("width", info.widths), range_of("height", info.heights)};
-  pixels.scale = page::scale_of("pixels", page::Unit::number, 0,
-                                static_cast<double>(std::max(info.widths.most, info.heights.most)));
-  stored.columns = pixels.columns = kOfSizes;
+  pixels.rows = {make_range("width", info.widths), make_range("height", info.heights)};
+  pixels.scale =
+      page::linear_scale("pixels", page::Unit::number, 0,
+                         static_cast<double>(std::max(info.widths.most, info.heights.most)));
+  stored.columns = pixels.columns = kSizeNames;
   stored.note = pixels.note = "The smallest, 10 %, the median (large), 90 %, 99 % and the largest.";
   return drawn(stored) + drawn(pixels);
 }
@@ -121,15 +122,15 @@ std::string draw_drift(const Drift& drift) {
   if (drift.a.images == 0 || drift.b.images == 0) return "";
   page::Ranges stored, widths;
   stored.title = "How many bytes an image has";
-  stored.rows = {range_of("A", drift.a.stored_bytes), range_of("B", drift.b.stored_bytes)};
+  stored.rows = {make_range("A", drift.a.stored_bytes), make_range("B", drift.b.stored_bytes)};
   const auto most = std::max(drift.a.stored_bytes.most, drift.b.stored_bytes.most);
-  stored.scale = page::scale_of("bytes", page::Unit::bytes, 0, static_cast<double>(most));
+  stored.scale = page::linear_scale("bytes", page::Unit::bytes, 0, static_cast<double>(most));
   widths.title = "How wide images are";
-  widths.rows = {range_of("A", drift.a.widths), range_of("B", drift.b.widths)};
+  widths.rows = {make_range("A", drift.a.widths), make_range("B", drift.b.widths)};
   widths.scale =
-      page::scale_of("pixels", page::Unit::number, 0,
-                     static_cast<double>(std::max(drift.a.widths.most, drift.b.widths.most)));
-  stored.columns = widths.columns = kOfSizes;
+      page::linear_scale("pixels", page::Unit::number, 0,
+                         static_cast<double>(std::max(drift.a.widths.most, drift.b.widths.most)));
+  stored.columns = widths.columns = kSizeNames;
   stored.note = widths.note = "The smallest, 10 %, the median (large), 90 %, 99 % and the largest.";
   return drawn(stored) + drawn(widths);
 }

@@ -18,8 +18,8 @@ std::string draw_tiles(const RunRecord& record, const Analysis& analysis) {
   std::vector<page::Tile> tiles;
   if (analysis.has_busy && !slow_rank(record, analysis))
     tiles.push_back({"busy",
-                     format_percent(busy_of(analysis.account)),
-                     {busy_of(analysis.account), "device.busy"}});
+                     format_percent(busy_share(analysis.account)),
+                     {busy_share(analysis.account), "device.busy"}});
   if (analysis.samples > 0)
     tiles.push_back({"samples per second",
                      format_rate(analysis.samples_per_s.mean),
@@ -71,7 +71,8 @@ std::vector<AccountLine> lines_of_rank(const RankRecord& rank, const Account& ac
   std::vector<AccountLine> lines;
   const auto add = [&](std::string_view name, Nanos part) {
     const Nanos per_step = part / std::max<std::int64_t>(1, rank.steps());
-    if (part > 0) lines.push_back({std::string(name), per_step, share_of(part, account), {}, ""});
+    if (part > 0)
+      lines.push_back({std::string(name), per_step, window_share(part, account), {}, ""});
   };
   for (const auto& word : Words<Cause>::table()) add(word.name, account.stall[word.value]);
   std::stable_sort(lines.begin(), lines.end(),
@@ -126,7 +127,7 @@ std::string draw_latencies(const RunRecord& record, const Analysis& analysis) {
   ranges.columns = {"median", "90 %", "99 %", "99.9 %", "longest"};
   ranges.note =
       "Large: the median; then 90 %, 99 %, 99.9 % and the longest. The axis is logarithmic.";
-  const auto text_of = [](std::int64_t count, Nanos mean) {
+  const auto mean_text = [](std::int64_t count, Nanos mean) {
     return fmt::format("{} x, mean {}", format_count(count), format_duration(mean));
   };
   if (analysis.step_time.count() > 0)
@@ -138,14 +139,14 @@ std::string draw_latencies(const RunRecord& record, const Analysis& analysis) {
     if (stats.count == 0) continue;
     ranges.rows.push_back(latencies(std::string(word.name), std::string(word.name),
                                     stats.wall_histogram,
-                                    text_of(stats.count, stats.wall / stats.count)));
+                                    mean_text(stats.count, stats.wall / stats.count)));
   }
   double least = 1e9, most = 0;
   for (const page::Range& row : ranges.rows) {
     least = std::min(least, row.at.front());
     most = std::max(most, row.at.back());
   }
-  ranges.scale = page::logarithmic_scale_of("", page::Unit::seconds, least, most);
+  ranges.scale = page::logarithmic_scale("", page::Unit::seconds, least, most);
   return drawn(ranges);
 }
 

@@ -29,15 +29,15 @@ constexpr ReadyGroup kReady[] = {
     {std::numeric_limits<std::int32_t>::max(), "16 or more", "ready-5"}};
 
 // Upon each other: compute, then the causes.
-std::vector<page::Series> layers_of(const StepBuckets& steps) {
+std::vector<page::Series> make_layers(const StepBuckets& steps) {
   std::vector<page::Series> layers;
   std::vector<double> top(steps.list.size());
-  const auto add = [&](std::string_view name, const auto& sum_of) {
+  const auto add = [&](std::string_view name, const auto& layer_sum) {
     page::Series series{std::string(name), std::string(name), page::Shape::layer, {}};
     bool there = false;
     for (std::size_t i = 0; i < top.size(); ++i) {
       const StepStretch& stretch = steps.list[i];
-      const double height = stretch.mean(sum_of(stretch));
+      const double height = stretch.mean(layer_sum(stretch));
       there = there || height > 0;
       series.points.push_back({stretch.middle(), top[i], top[i], top[i] + height});
       top[i] += height;
@@ -65,8 +65,8 @@ std::string draw_step_times(const RunRecord& record, std::size_t rank) {
     plot.note += fmt::format(" The longest step took {}, which is beyond the top.",
                              format_duration(steps.longest));
   plot.x = page::count_scale("step", steps.list.front().middle(), steps.list.back().middle());
-  plot.y = page::scale_of("time of a step", page::Unit::seconds, 0, steps.top() * 1.05);
-  plot.series = layers_of(steps);
+  plot.y = page::linear_scale("time of a step", page::Unit::seconds, 0, steps.top() * 1.05);
+  plot.series = make_layers(steps);
   page::Series longest{steps.each > 1 ? "longest step" : "step", "soft", page::Shape::line, {}};
   for (const StepStretch& stretch : steps.list)
     longest.points.push_back({stretch.middle(), seconds(stretch.longest)});

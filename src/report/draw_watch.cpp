@@ -11,16 +11,16 @@
 namespace loaderscope::watch {
 namespace {
 
-page::Part part_of(std::string name, std::string kind, double share) {
+page::Part make_part(std::string name, std::string kind, double share) {
   return {std::move(name), std::move(kind), share, format_percent(share)};
 }
 
-page::Bar bar_of(const std::string& label, const Shares& shares) {
+page::Bar make_bar(const std::string& label, const Shares& shares) {
   page::Bar bar;
   bar.label = label;
   bar.text = fmt::format("{} CPU", format_percent(shares.cpu()));
   const auto add = [&](const char* name, const char* kind, double share) {
-    if (share >= 0.005) bar.parts.push_back(part_of(name, kind, share));
+    if (share >= 0.005) bar.parts.push_back(make_part(name, kind, share));
   };
   add("on a core", "decode", shares.of(ThreadActivity::runs));
   add("no core", "contention", shares.no_core);
@@ -42,7 +42,7 @@ std::string draw_watch(const Watch& watch) {
   const bool has_ranks = watch.count(Role::trainer) > 1;
   for (const WatchedProcess& process : watch.processes) {
     if (process.role != Role::other && process.looks > 0)
-      bars.bars.push_back(bar_of(title_of(process, has_ranks), process.shares));
+      bars.bars.push_back(make_bar(process_title(process, has_ranks), process.shares));
   }
   return bars.bars.empty() ? "" : drawn(bars);
 }

@@ -49,7 +49,7 @@ void describe_sizes(ResultVisitor& form, CaseRun& run) {
   form.whole("slot_bytes", run.slots, "host slots of all ranks");
   form.whole("pinned_bytes", run.pinned, "of them page-locked");
   form.whole("shared_bytes", run.shared, "in shared memory");
-  form.whole("worker_bytes", run.of_worker,
+  form.whole("worker_bytes", run.worker_bytes,
              "memory of one worker process with its part of what it shares; 0: not known");
 }
 
@@ -98,12 +98,12 @@ bool is_of_base(const Field& field, const RunConfig& base) {
   return field.given(base) && !field.is_about(about::kSaved) && field.name != "require";
 }
 
-std::string in_words(const std::vector<std::string>& texts) {
+std::string join_texts(const std::vector<std::string>& texts) {
   return texts.empty() ? "not given" : shown_text(fmt::format("{}", fmt::join(texts, " ")));
 }
 
-std::vector<std::string> texts_of(const Entries<std::vector<std::string>>& entries,
-                                  std::string_view key, std::vector<std::string> otherwise = {}) {
+std::vector<std::string> find_texts(const Entries<std::vector<std::string>>& entries,
+                                    std::string_view key, std::vector<std::string> otherwise = {}) {
   for (const auto& [name, texts] : entries) {
     if (name == key) return texts;
   }
@@ -111,7 +111,7 @@ std::vector<std::string> texts_of(const Entries<std::vector<std::string>>& entri
 }
 
 // Returns the texts of a setting; empty if it has no value.
-std::vector<std::string> texts_in(const Field& field, const RunConfig& config) {
+std::vector<std::string> field_texts(const Field& field, const RunConfig& config) {
   if (field.repeats) return field.texts(config);
   std::string text = field.text(config);
   if (text.empty()) return {};
@@ -122,7 +122,7 @@ bool is_resolved(const RunConfig& config) {
   static const RunConfig empty;
   const auto all = fields();
   return std::any_of(all.begin(), all.end(), [&](const Field& field) {
-    return texts_in(field, config) != texts_in(field, empty);
+    return field_texts(field, config) != field_texts(field, empty);
   });
 }
 
@@ -140,7 +140,7 @@ void set_texts(RunConfig& config, const std::string& key, const std::vector<std:
 
 }  // namespace
 
-Given given_in(const Experiment& experiment) {
+Given given_settings(const Experiment& experiment) {
   Given given;
   for (const Field& field : fields()) {
     if (is_of_base(field, experiment.base))
@@ -166,7 +166,7 @@ void take_given(ResultVisitor& form, const Given& given, Experiment& experiment)
   try {
     for (const auto& [key, texts] : given.base) set_texts(experiment.base, key, texts);
     for (const auto& [key, values] : given.axes)
-      experiment.axes.push_back(axis_of(key, values, "the result"));
+      experiment.axes.push_back(make_axis(key, values, "the result"));
   } catch (const UsageError& error) {
     form.refuse(std::string("has settings that cannot be: ") + error.what());
   }
@@ -175,18 +175,18 @@ void take_given(ResultVisitor& form, const Given& given, Experiment& experiment)
 
 std::string difference(const Given& there, const Given& here) {
   for (const Field& field : fields()) {
-    const std::vector<std::string> saved = texts_of(there.base, field.name);
-    const std::vector<std::string> given = texts_of(here.base, field.name);
+    const std::vector<std::string> saved = find_texts(there.base, field.name);
+    const std::vector<std::string> given = find_texts(here.base, field.name);
     if (saved != given) {
-      return fmt::format("{} is {} there and {} here", field.name, in_words(saved),
-                         in_words(given));
+      return fmt::format("{} is {} there and {} here", field.name, join_texts(saved),
+                         join_texts(given));
     }
   }
   for (const auto& [key, values] : here.axes) {
-    const std::vector<std::string> saved = texts_of(there.axes, key);
+    const std::vector<std::string> saved = find_texts(there.axes, key);
     if (saved != values) {
-      return fmt::format("--vary {} is {} there and {} here", key, in_words(saved),
-                         in_words(values));
+      return fmt::format("--vary {} is {} there and {} here", key, join_texts(saved),
+                         join_texts(values));
     }
   }
   if (there.axes.size() != here.axes.size()) return "an axis is varied there and not here";
@@ -194,7 +194,7 @@ std::string difference(const Given& there, const Given& here) {
   return "";
 }
 
-AxisValues values_of(const Experiment& experiment, const Case& one) {
+AxisValues axis_values(const Experiment& experiment, const Case& one) {
   AxisValues values;
   for (const Axis& axis : experiment.axes) {
     const std::string text = setting_text(one, axis.key);
@@ -216,22 +216,22 @@ void describe_values(ResultVisitor& form, AxisValues& values) {
   rename_settings(form, values);
 }
 
-RunConfig in_force_of(const Experiment& experiment) {
+RunConfig resolved_config(const Experiment& experiment) {
   for (const Case& one : experiment.cases) {
     if (is_resolved(one.config)) return one.config;
   }
   return {};
 }
 
-CaseSettings settings_of(const Case& one, const RunConfig& in_force) {
+CaseSettings case_settings(const Case& one, const RunConfig& resolved) {
   CaseSettings settings;
   for (const Change& change : one.changes) settings.changes.emplace_back(change.key, change.value);
   if (!is_resolved(one.config)) return settings;
-  settings.in_force.emplace();
+  settings.differing.emplace();
   for (const Field& field : fields()) {
-    std::vector<std::string> texts = texts_in(field, one.config);
-    if (texts != texts_in(field, in_force))
-      settings.in_force->emplace_back(field.name, std::move(texts));
+    std::vector<std::string> texts = field_texts(field, one.config);
+    if (texts != field_texts(field, resolved))
+      settings.differing->emplace_back(field.name, std::move(texts));
   }
   return settings;
 }
@@ -242,7 +242,7 @@ void describe_case_settings(ResultVisitor& form, CaseSettings& settings) {
       [&](ResultVisitor::Name key, std::string& value) { form.text(key, value, ""); }, {},
       Lines::one);
   rename_settings(form, settings.changes);
-  form.optional("in_force", settings.in_force, AbsentValue::left_out, [&](auto& differences) {
+  form.optional("in_force", settings.differing, AbsentValue::left_out, [&](auto& differences) {
     form.entries(
         "in_force", differences,
         "settings with other values than config has; absent where the case cannot be",
@@ -254,16 +254,16 @@ void describe_case_settings(ResultVisitor& form, CaseSettings& settings) {
   });
 }
 
-void take_settings(ResultVisitor& form, const CaseSettings& settings, const RunConfig& in_force,
+void take_settings(ResultVisitor& form, const CaseSettings& settings, const RunConfig& resolved,
                    Case& one) {
   try {
     for (const auto& [key, value] : settings.changes)
       one.changes.push_back(parse_change(key + "=" + value));
-    if (!settings.in_force) return;
+    if (!settings.differing) return;
     for (const Field& field : fields())
       set_texts(one.config, std::string(field.name),
-                texts_of(*settings.in_force, field.name, texts_in(field, in_force)));
-    for (const Field& field : fields()) field.mark_given(one.config, field.given(in_force));
+                find_texts(*settings.differing, field.name, field_texts(field, resolved)));
+    for (const Field& field : fields()) field.mark_given(one.config, field.given(resolved));
   } catch (const UsageError& error) {
     form.refuse(std::string("has settings that cannot be: ") + error.what());
   }
@@ -313,17 +313,17 @@ void describe_data(ResultVisitor& form, Experiment& experiment) {
                   },
                   Lines::one);
             });
-  form.optional("repacking", experiment.repacking, AbsentValue::left_out,
-                [&](Repacking& repacking) {
-                  form.object(
-                      "repacking", "what it takes to make shards of the first data set",
-                      [&] {
-                        form.whole("samples", repacking.samples, "packed to measure it");
-                        form.seconds("took_s", repacking.took, "for them");
-                        form.seconds("of_all_s", repacking.of_all, "that all samples would take");
-                      },
-                      Lines::one);
-                });
+  form.optional(
+      "repacking", experiment.repacking, AbsentValue::left_out, [&](Repacking& repacking) {
+        form.object(
+            "repacking", "what it takes to make shards of the first data set",
+            [&] {
+              form.whole("samples", repacking.samples, "packed to measure it");
+              form.seconds("took_s", repacking.took, "for them");
+              form.seconds("of_all_s", repacking.all_samples, "that all samples would take");
+            },
+            Lines::one);
+      });
 }
 
 void describe_notes(ResultVisitor& form, Experiment& experiment) {

@@ -19,7 +19,7 @@ struct Given {
   Entries<std::vector<std::string>> base, axes;
   bool one_at_a_time = false;
 };
-Given given_in(const Experiment& experiment);
+Given given_settings(const Experiment& experiment);
 void describe_given(ResultVisitor& form, Given& given);
 // TextReport: the base case and the axes of `experiment` are as given.
 void take_given(ResultVisitor& form, const Given& given, Experiment& experiment);
@@ -28,22 +28,22 @@ std::string difference(const Given& there, const Given& here);
 
 // Value of a case on each axis; empty if the case has no value.
 using AxisValues = Entries<std::optional<std::string>>;
-AxisValues values_of(const Experiment& experiment, const Case& one);
+AxisValues axis_values(const Experiment& experiment, const Case& one);
 void describe_values(ResultVisitor& form, AxisValues& values);
 
 // Changes of a case to the base case, and its settings in force.
 struct CaseSettings {
   Entries<std::string> changes;
-  // Settings that differ from in_force_of() the experiment. Empty if the case could not be
+  // Settings that differ from resolved_config() the experiment. Empty if the case could not be
   // resolved.
-  std::optional<Entries<std::vector<std::string>>> in_force;
+  std::optional<Entries<std::vector<std::string>>> differing;
 };
-RunConfig in_force_of(const Experiment& experiment);  // settings of the first case that was
-                                                      // resolved
-CaseSettings settings_of(const Case& one, const RunConfig& in_force);
+RunConfig resolved_config(const Experiment& experiment);  // settings of the first case that was
+                                                          // resolved
+CaseSettings case_settings(const Case& one, const RunConfig& resolved);
 void describe_case_settings(ResultVisitor& form, CaseSettings& settings);
 // TextReport: fills its changes and its configuration.
-void take_settings(ResultVisitor& form, const CaseSettings& settings, const RunConfig& in_force,
+void take_settings(ResultVisitor& form, const CaseSettings& settings, const RunConfig& resolved,
                    Case& one);
 
 void describe_estimate(ResultVisitor& form, ResultVisitor::Name name,

@@ -75,7 +75,7 @@ std::vector<const Axis*> numeric_axes(const Experiment& experiment) {
   return axes;
 }
 
-Estimates rates_of(const Experiment& experiment, const CaseStatistics& judgement) {
+Estimates case_rates(const Experiment& experiment, const CaseStatistics& judgement) {
   Estimates rates(experiment.cases.size());
   for (std::size_t i = 0; i < rates.size(); ++i) {
     if (judgement.measured(i)) rates[i] = judgement.rate(i);
@@ -110,7 +110,7 @@ std::vector<std::string> rate_plot(const Experiment& experiment, const Estimates
       plot.mark = fmt::format("{} {}", marked.word, setting_text(at, along.key));
     }
   }
-  return lines_of(plot, width);
+  return plot_lines(plot, width);
 }
 
 std::string column_name(const Axis& axis) {
@@ -142,7 +142,7 @@ std::string busy_text(const Estimate& busy) {
 // Shares are rounded where their sums end, so that the bar is always as long.
 std::string account_bar(const Account& account, int columns) {
   std::string bar;
-  double share = share_of(account.compute, account);
+  double share = window_share(account.compute, account);
   const auto fill = [&](char letter) {
     const auto end = static_cast<std::size_t>(
         std::clamp(std::lround(share * columns), 0L, static_cast<long>(columns)));
@@ -150,7 +150,7 @@ std::string account_bar(const Account& account, int columns) {
   };
   fill('#');
   for (const auto& [cause, letter] : kLetters) {
-    share += share_of(account.stall[cause], account);
+    share += window_share(account.stall[cause], account);
     fill(letter);
   }
   return bar;
@@ -158,10 +158,10 @@ std::string account_bar(const Account& account, int columns) {
 
 std::string bar_legend(const std::vector<Case>& cases) {
   std::string text;
-  const auto add = [&](char letter, std::string_view name, const auto& part_of) {
+  const auto add = [&](char letter, std::string_view name, const auto& part) {
     const bool visible = std::any_of(cases.begin(), cases.end(), [&](const Case& one) {
       const Account account = sum_of_runs(one);
-      return share_of(part_of(account), account) >= kVisible;
+      return window_share(part(account), account) >= kVisible;
     });
     if (visible) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", letter, name);
   };
@@ -171,7 +171,7 @@ std::string bar_legend(const std::vector<Case>& cases) {
   return text;
 }
 
-double cores_of(const Case& one) {
+double busy_cores(const Case& one) {
   double cpu = 0, window = 0;
   for (const CaseRun& run : one.runs) {
     cpu += run.cpu_s.value_or(0);
@@ -192,7 +192,7 @@ std::optional<double> cpu_per_thousand(const Case& one) {
   return 1000 * cpu / static_cast<double>(samples);
 }
 
-double mean_of(const Case& one, Bytes CaseRun::*bytes) {
+double mean_bytes(const Case& one, Bytes CaseRun::*bytes) {
   double sum = 0;
   for (const CaseRun& run : one.runs) sum += static_cast<double>(run.*bytes);
   return one.runs.empty() ? 0 : sum / static_cast<double>(one.runs.size());

@@ -25,7 +25,7 @@ std::string bytes_text(double bytes);         // "" for 0 bytes
 
 using Estimates = std::vector<std::optional<Estimate>>;  // one per case; empty if the case did not
                                                          // run
-Estimates rates_of(const Experiment& experiment, const CaseStatistics& judgement);
+Estimates case_rates(const Experiment& experiment, const CaseStatistics& judgement);
 
 // The case of a plot that a caret points at, and what it is.
 struct MarkedCase {
@@ -44,8 +44,8 @@ std::string account_bar(const Account& account, int columns);
 std::string bar_legend(const std::vector<Case>& cases);
 
 // Means over the runs of a case.
-double cores_of(const Case& one);  // mean number of cores that its CPU time kept busy
+double busy_cores(const Case& one);  // mean number of cores that its CPU time kept busy
 std::optional<double> cpu_per_thousand(const Case& one);
-double mean_of(const Case& one, Bytes CaseRun::*bytes);
+double mean_bytes(const Case& one, Bytes CaseRun::*bytes);
 
 }  // namespace loaderscope

@@ -54,7 +54,7 @@ std::string rate_words(const Finding& finding, std::optional<double> within) {
 std::string supposition(const Changes& changes) {
   std::string text;
   for (const Change& change : changes) {
-    const std::optional<Speedup> speedup = speedup_of(change);
+    const std::optional<Speedup> speedup = find_speedup(change);
     const std::string same = fmt::format(" were {} times as fast", change.value);
     if (speedup && speedup->factor < kTakesNoTime && text.ends_with(same))
       text.erase(text.size() - same.size());
@@ -73,12 +73,12 @@ std::string supposition(const Changes& changes) {
 }
 
 // ", if compute were 0.5 times as fast": the speeds that the model assumes besides the settings.
-std::string supposed_beside(const Finding& finding) {
-  Changes beside;
-  std::copy_if(finding.changes.begin(), finding.changes.end(), std::back_inserter(beside),
-               [&](const Change& change) { return speedup_of(change).has_value(); });
-  const bool is_all = beside.size() == finding.changes.size();
-  return beside.empty() || is_all ? "" : ", if " + supposition(beside);
+std::string supposed_change(const Finding& finding) {
+  Changes supposed;
+  std::copy_if(finding.changes.begin(), finding.changes.end(), std::back_inserter(supposed),
+               [&](const Change& change) { return find_speedup(change).has_value(); });
+  const bool is_all = supposed.size() == finding.changes.size();
+  return supposed.empty() || is_all ? "" : ", if " + supposition(supposed);
 }
 
 // Returns the gain of a faster step, until the loader limits it.
@@ -100,7 +100,7 @@ std::string outcome(const Analysis& analysis, const Finding& finding,
   const std::string figures = busy_words(finding, within) + rate_words(finding, within);
   if (finding.has_setting()) {
     const char* arrow = finding.regained_s > 0 ? " -> " : " does about as well: ";
-    return changes_to_text(finding.to_run) + supposed_beside(finding) +
+    return changes_to_text(finding.to_run) + supposed_change(finding) +
            (has_figures ? arrow + figures : " (gain unknown; test it with --try)");
   }
   if (!has_figures) return finding.pytorch;
@@ -146,7 +146,7 @@ std::string way_words(const TargetOption& way) {
 
 // Returns false for the fix and for wrong data, which are at the top.
 bool is_further(const Analysis& analysis, const Finding& finding) {
-  return &finding != fix_of(analysis) && !finding.wrong_data;
+  return &finding != advised_fix(analysis) && !finding.wrong_data;
 }
 
 }  // namespace
@@ -162,7 +162,7 @@ std::vector<std::string> wrong_data_lines(const Analysis& analysis) {
 }
 
 std::string fix_line(const RunRecord& record, const Analysis& analysis) {
-  const Finding* fix = fix_of(analysis);
+  const Finding* fix = advised_fix(analysis);
   const std::string waste = waste_words(analysis);
   if (fix == nullptr) return waste;
   std::string text = "Fix: " + outcome(analysis, *fix, uncertainty(analysis, *fix));
@@ -171,7 +171,7 @@ std::string fix_line(const RunRecord& record, const Analysis& analysis) {
 }
 
 std::string cause_line(const Analysis& analysis) {
-  const Finding* fix = fix_of(analysis);
+  const Finding* fix = advised_fix(analysis);
   if (fix == nullptr) return "";
   const std::string past = analysis.past.sentence();
   const auto& all = analysis.findings;
@@ -186,7 +186,7 @@ std::string unseen_line(const std::string& note) {
 }
 
 std::string pytorch_code(const Analysis& analysis) {
-  const Finding* fix = fix_of(analysis);
+  const Finding* fix = advised_fix(analysis);
   return fix == nullptr || !fix->has_setting() ? "" : fix->pytorch;
 }
 
@@ -213,31 +213,33 @@ std::vector<std::string_view> other_finding_names(const Analysis& analysis) {
   return names;
 }
 
-std::string fit_line(const Analysis& analysis, bool in_full) {
+std::string fit_line(const Analysis& analysis, bool full) {
   if (!analysis.fit || analysis.findings.empty()) return "";
   std::string text = "predicted: " + analysis.fit->sentence();
   if (!can_predict(analysis)) text += ", too far off to predict from: run it again, or longer";
-  if (!in_full) return text;
+  if (!full) return text;
   for (const std::string& note : analysis.fit_notes) text += "; " + note;
   return text;
 }
 
 std::string starved_line(const Analysis& analysis, const RunConfig& config) {
   const Account& account = analysis.account;
-  if (!analysis.starved || share_of(analysis.starved->sum(), account) < kMinReportedShare)
+  if (!analysis.starved || window_share(analysis.starved->sum(), account) < kMinReportedShare)
     return "";
-  const auto of_window = [&](Nanos part) { return format_percent(share_of(part, account)); };
+  const auto window_percent = [&](Nanos part) {
+    return format_percent(window_share(part, account));
+  };
   const StallSplit& starved = *analysis.starved;
   std::string text = fmt::format(
       "starved: {} of the time if every cost were its mean, {} for their "
       "spread",
-      of_window(starved.from_capacity), of_window(starved.from_variation));
-  const bool spread_matters = share_of(starved.from_variation, account) >= kMinReportedShare;
+      window_percent(starved.from_capacity), window_percent(starved.from_variation));
+  const bool spread_matters = window_share(starved.from_variation, account) >= kMinReportedShare;
   if (!analysis.depth || !spread_matters || config.loader.num_workers == 0) return text;
   return text + "; " + depth_words(*analysis.depth);
 }
 
-std::string what_it_takes_line(const Analysis& analysis, bool in_full) {
+std::string what_it_takes_line(const Analysis& analysis, bool full) {
   if (!analysis.what_it_takes || analysis.verdict.severity == "none") return "";
   std::vector<std::string> enough, never;
   for (const TargetOption& way : analysis.what_it_takes->ways) {
@@ -247,17 +249,17 @@ std::string what_it_takes_line(const Analysis& analysis, bool in_full) {
       enough.push_back(way_words(way));
     }
   }
-  if (enough.empty() && !in_full) return "";
+  if (enough.empty() && !full) return "";
   std::string text =
       fmt::format("it takes, for {:.0f} % busy: ", 100 * analysis.what_it_takes->busy);
   text += enough.empty() ? "more than one thing" : fmt::format("{}", fmt::join(enough, "; or "));
-  if (in_full && !never.empty())
+  if (full && !never.empty())
     text += fmt::format("; alone never enough: {}", fmt::join(never, ", "));
   return text;
 }
 
 std::string order_line(const Analysis& analysis, const RunConfig& config) {
-  const double share = share_of(analysis.account.order, analysis.account);
+  const double share = window_share(analysis.account.order, analysis.account);
   if (share <= kOrderVisible) return "";
   const std::string text = fmt::format(
       "order: for {} of the time a later batch was ready behind a "

@@ -28,7 +28,7 @@ std::vector<std::string> other_findings(const Analysis& analysis);
 std::vector<std::string_view> other_finding_names(const Analysis& analysis);
 
 // Returns the accuracy of predictions: the error on this run, and what the model leaves open.
-std::string fit_line(const Analysis& analysis, bool in_full = true);
+std::string fit_line(const Analysis& analysis, bool full = true);
 
 // Returns "starved: ...": the part of the stall without variation, and the prefetch depth that
 // absorbs the other part.
@@ -36,7 +36,7 @@ std::string starved_line(const Analysis& analysis, const RunConfig& config);
 
 // Returns "it takes, for 95 % busy: num-workers=12; or decode 4.8 x as fast"; "" without a stall.
 // In full, also lists options that are not sufficient alone, and says if no option is.
-std::string what_it_takes_line(const Analysis& analysis, bool in_full = true);
+std::string what_it_takes_line(const Analysis& analysis, bool full = true);
 
 // Returns the cost of delivery in order.
 std::string order_line(const Analysis& analysis, const RunConfig& config);

@@ -33,7 +33,7 @@ void FlatWalk::seconds(Name name, Nanos& value, Sentence sentence, IntegerRange)
 
 // The value of a setting is null if its text is empty.
 void FlatWalk::visit_setting(const Field& field, RunConfig& config) {
-  const std::string name = keys::of_field(field.name), text = field.text(config);
+  const std::string name = keys::field_key(field.name), text = field.text(config);
   if (field.repeats) return array(name, field.help, [] {});
   FlatValue value{Type::text, name, field.help, text};
   if (field.is_switch()) value.type = Type::flag;

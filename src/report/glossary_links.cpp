@@ -13,9 +13,9 @@ namespace {
 
 using manual::WordEntry;
 
-constexpr std::string_view kOfWords = "abcdefghijklmnopqrstuvwxyz0123456789-_.";
+constexpr std::string_view kWordLetters = "abcdefghijklmnopqrstuvwxyz0123456789-_.";
 
-std::optional<WordEntry> entry_of(std::string_view family, std::string_view name) {
+std::optional<WordEntry> find_entry(std::string_view family, std::string_view name) {
   const WordEntry* const entry = manual::find_word(family, name);
   return entry == nullptr ? std::nullopt : std::optional(*entry);
 }
@@ -29,13 +29,13 @@ std::optional<WordEntry> entry_of_metric(std::string_view name) {
 
 // Finds names with a hyphen, because other words may be everyday words.
 std::optional<WordEntry> entry_in_prose(std::string_view word, bool is_of_whys) {
-  if (is_of_whys) return entry_of("why", word);
+  if (is_of_whys) return find_entry("why", word);
   if (word.find('-') == word.npos) return std::nullopt;
-  const std::optional<WordEntry> finding = entry_of("finding", word);
-  return finding ? finding : entry_of("gap", word);
+  const std::optional<WordEntry> finding = find_entry("finding", word);
+  return finding ? finding : find_entry("gap", word);
 }
 
-std::string place_of(const WordEntry& entry) {
+std::string entry_place(const WordEntry& entry) {
   return fmt::format("word-{}-{}", entry.family, entry.name);
 }
 
@@ -45,7 +45,7 @@ bool begins_with_label(std::string_view line) {
 }
 
 // One paragraph per label; text between backquotes is code.
-std::string in_paragraphs(std::string_view text) {
+std::string paragraphs(std::string_view text) {
   std::string html = "<p>";
   bool is_code = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -55,7 +55,7 @@ std::string in_paragraphs(std::string_view text) {
     } else if (text[i] == '\n') {
       html += begins_with_label(text.substr(i + 1)) ? "</p>\n<p>" : " ";
     } else {
-      html += in_xml(text.substr(i, 1));
+      html += escape_xml(text.substr(i, 1));
     }
   }
   return html + "</p>\n";
@@ -64,34 +64,34 @@ std::string in_paragraphs(std::string_view text) {
 }  // namespace
 
 std::string GlossaryLinks::link(const WordEntry& entry, std::string_view text) {
-  const std::string place = place_of(entry);
+  const std::string place = entry_place(entry);
   if (std::none_of(met_.begin(), met_.end(),
-                   [&](const WordEntry& one) { return place_of(one) == place; }))
+                   [&](const WordEntry& one) { return entry_place(one) == place; }))
     met_.push_back(entry);
-  return fmt::format("<a class=\"word\" href=\"#{}\">{}</a>", in_xml(place), in_xml(text));
+  return fmt::format("<a class=\"word\" href=\"#{}\">{}</a>", escape_xml(place), escape_xml(text));
 }
 
-std::string GlossaryLinks::in_prose(std::string_view text, bool is_of_whys) {
+std::string GlossaryLinks::link_prose(std::string_view text, bool is_of_whys) {
   std::string html;
-  std::size_t told = 0;  // up to here it is in `html`
-  for (std::size_t at = text.find_first_of(kOfWords); at != text.npos;) {
-    const std::size_t end = std::min(text.find_first_not_of(kOfWords, at), text.size());
+  std::size_t written = 0;  // up to here it is in `html`
+  for (std::size_t at = text.find_first_of(kWordLetters); at != text.npos;) {
+    const std::size_t end = std::min(text.find_first_not_of(kWordLetters, at), text.size());
     const std::string_view word = text.substr(at, end - at);
     if (const auto entry = entry_in_prose(word, is_of_whys)) {
-      html += in_xml(text.substr(told, at - told)) + link(*entry, word);
-      told = end;
+      html += escape_xml(text.substr(written, at - written)) + link(*entry, word);
+      written = end;
     }
-    at = text.find_first_of(kOfWords, end);
+    at = text.find_first_of(kWordLetters, end);
   }
-  return html + in_xml(text.substr(told));
+  return html + escape_xml(text.substr(written));
 }
 
-std::string GlossaryLinks::in_cell(std::string_view text) {
-  std::optional<WordEntry> entry = entry_of("cause", text);
-  if (!entry) entry = entry_of("account", text);
+std::string GlossaryLinks::link_cell(std::string_view text) {
+  std::optional<WordEntry> entry = find_entry("cause", text);
+  if (!entry) entry = find_entry("account", text);
   if (!entry) entry = entry_in_prose(text, false);
   if (!entry && text.find('.') != text.npos) entry = entry_of_metric(text);
-  return entry ? link(*entry, text) : in_xml(text);
+  return entry ? link(*entry, text) : escape_xml(text);
 }
 
 std::string GlossaryLinks::section() const {
@@ -99,8 +99,8 @@ std::string GlossaryLinks::section() const {
   std::string html = "<section>\n<h2>What these words mean</h2>\n<dl class=\"words\">\n";
   for (const WordEntry& entry : met_) {
     html += fmt::format("<div><dt id=\"{}\">{} <small>{}</small></dt><dd>{}</dd></div>\n",
-                        in_xml(place_of(entry)), in_xml(entry.name), in_xml(entry.family),
-                        in_paragraphs(entry.text));
+                        escape_xml(entry_place(entry)), escape_xml(entry.name),
+                        escape_xml(entry.family), paragraphs(entry.text));
   }
   return html + "</dl>\n</section>\n";
 }

@@ -13,9 +13,9 @@ class GlossaryLinks {
  public:
   // Returns the text as HTML. Findings and gaps link to their basis. In a line about whys, the whys
   // do.
-  std::string in_prose(std::string_view text, bool is_of_whys = false);
+  std::string link_prose(std::string_view text, bool is_of_whys = false);
   // Does the same for a cell that is a cause or a metric.
-  std::string in_cell(std::string_view text);
+  std::string link_cell(std::string_view text);
 
   std::string section() const;  // section with the meanings; "" if no word was met
 

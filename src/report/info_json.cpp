@@ -57,7 +57,7 @@ void describe_mixing(ResultVisitor& form, const char* name, const char* what,
         name, what,
         [&] {
           form.real("distance", order.distance, "likewise", kShare);
-          form.real("by_chance", order.by_chance, "likewise", kNotNegative);
+          form.real("by_chance", order.chance_limit, "likewise", kNotNegative);
         },
         Lines::one);
   });
@@ -73,7 +73,7 @@ void describe_shuffle(ResultVisitor& form, DatasetInfo& info) {
                     "of the places of stored neighbours from those of a uniform shuffle, by "
                     "Kolmogorov and Smirnov",
                     kShare);
-          form.real("by_chance", shuffle.by_chance,
+          form.real("by_chance", shuffle.chance_limit,
                     "a uniform shuffle has less, but once in a thousand", kNotNegative);
           form.real("apart", shuffle.apart, "samples between stored neighbours, median",
                     kNotNegative);
@@ -140,7 +140,7 @@ void describe_drift(ResultVisitor& form, Drift& drift) {
           form.text("b", one.b, "what it is in b");
           form.real("share", one.share, "of the samples that would have to be others, at least",
                     kShare);
-          form.real("by_chance", one.by_chance,
+          form.real("by_chance", one.chance_limit,
                     "two draws from one source differ by less, but once in a thousand",
                     kNotNegative);
           form.shown("real", one.is_real(), "it is beyond chance");

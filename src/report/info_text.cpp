@@ -13,7 +13,7 @@ using Counts = std::map<std::string, std::int64_t, std::less<>>;
 
 std::string format_bytes(std::int64_t bytes) { return format_size(static_cast<double>(bytes)); }
 
-double share_of(std::int64_t part, std::int64_t whole) {
+double percentage(std::int64_t part, std::int64_t whole) {
   return whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole);
 }
 
@@ -29,7 +29,7 @@ std::string shares(const Counts& counts) {
   std::string text;
   for (const auto& [count, name] : ordered) {
     if (!text.empty()) text += ", ";
-    text += fmt::format("{} ({:.1f} %)", name, share_of(-count, whole));
+    text += fmt::format("{} ({:.1f} %)", name, percentage(-count, whole));
   }
   return text;
 }
@@ -56,8 +56,8 @@ void add_contents(TextTable& table, const DatasetInfo& info) {
   table.add({"subsampling", shares(info.subsamplings)});
   const auto jpeg = info.formats.find("jpeg");
   if (jpeg == info.formats.end()) return;
-  table.add({"progressive",
-             fmt::format("{:.1f} % of the JPEG images", share_of(info.progressive, jpeg->second))});
+  table.add({"progressive", fmt::format("{:.1f} % of the JPEG images",
+                                        percentage(info.progressive, jpeg->second))});
 }
 
 void add_shape(TextTable& table, const DatasetInfo& info) {
@@ -86,7 +86,7 @@ void add_place(TextTable& table, const DatasetInfo& info) {
 void add_classes(TextTable& table, const DatasetInfo& info) {
   if (info.classes.empty() && info.objects > 0) return;
   if (info.classes.empty()) {
-    table.add({"classes", "none: no folders"});
+    table.add({"classes", "none (no folders)"});
     return;
   }
   std::int64_t least = info.classes.begin()->second, most = 0;
@@ -101,13 +101,13 @@ void add_classes(TextTable& table, const DatasetInfo& info) {
 std::string mixing_words(std::string_view who, const std::optional<dataset::OrderMixing>& mixing) {
   if (!mixing) return "";
   return fmt::format("; {} {:.2f} from uniform{}", who, mixing->distance,
-                     mixing->distance <= mixing->by_chance ? " (within chance)" : "");
+                     mixing->distance <= mixing->chance_limit ? " (within chance)" : "");
 }
 
 void add_shuffle(TextTable& table, const DatasetInfo& info) {
   if (!info.shuffle) return;
   const ShuffleQuality& shuffle = *info.shuffle;
-  const bool is_uniform = shuffle.distance <= shuffle.by_chance;
+  const bool is_uniform = shuffle.distance <= shuffle.chance_limit;
   table.add(
       {"shuffle",
        fmt::format("{} from uniform{}: stored neighbours come {:.0f} samples apart in a stream, "
@@ -137,28 +137,28 @@ void add_damaged(TextReportBuilder& screen, const DatasetInfo& info) {
   if (more > 0) screen.raw(LinePriority::detail, fmt::format("    and {} more damaged", more));
 }
 
-Bytes bytes_of(const DatasetInfo& info) { return info.objects > 0 ? info.stored : info.bytes; }
+Bytes data_bytes(const DatasetInfo& info) { return info.objects > 0 ? info.stored : info.bytes; }
 
 // "photos: 1,000 images, 72 MB, in 4 files (tar)"
-std::string headline_of(const DatasetInfo& info) {
+std::string info_headline(const DatasetInfo& info) {
   const bool is_array = !info.layout.empty();
   std::string text =
       fmt::format("{}: {} {}, {}", shown_text(info.path), is_array ? info.samples : info.images,
-                  is_array ? "samples" : "images", format_bytes(bytes_of(info)));
+                  is_array ? "samples" : "images", format_bytes(data_bytes(info)));
   if (info.objects > 0)
     text += fmt::format(" in {} ({})", plural(info.objects, "file"), info.format);
   return info.interrupted ? text + " so far (interrupted)" : text;
 }
 
-std::string answer_of(const Drift& drift) {
+std::string drift_headline(const Drift& drift) {
   std::string text;
-  std::size_t told = 0;
+  std::size_t mentioned = 0;
   for (const Difference& one : drift.differences) {
-    if (!one.is_real() || told++ >= 3) continue;
+    if (!one.is_real() || mentioned++ >= 3) continue;
     text += fmt::format("{}{} ({} against {}, {:.0f} %)", text.empty() ? "They differ in " : ", ",
                         one.what, one.a, one.b, 100 * one.share);
   }
-  if (told > 3) text += fmt::format(" and {} more", told - 3);
+  if (mentioned > 3) text += fmt::format(" and {} more", mentioned - 3);
   if (!text.empty()) return text;
   return drift.differences.empty() ? "Nothing of them can be compared"
                                    : "No difference beyond chance";
@@ -166,9 +166,9 @@ std::string answer_of(const Drift& drift) {
 
 }  // namespace
 
-void tell_info(TextReport& reading, const DatasetInfo& info, const ReportStyle&) {
+void write_info_text(TextReport& reading, const DatasetInfo& info, const ReportStyle&) {
   TextReportBuilder& screen = reading.body;
-  screen.headline(headline_of(info), LineTone::plain);
+  screen.headline(info_headline(info), LineTone::plain);
   TextTable table("lw");
   if (info.images > 0) add_contents(table, info);
   if (info.images > 0) add_shape(table, info);
@@ -181,20 +181,21 @@ void tell_info(TextReport& reading, const DatasetInfo& info, const ReportStyle&)
   for (const std::string& note : info.notes) screen.line(LinePriority::detail, "note: " + note);
 }
 
-void tell_drift(TextReport& reading, const Drift& drift, const ReportStyle&) {
+void write_drift_text(TextReport& reading, const Drift& drift, const ReportStyle&) {
   TextReportBuilder& screen = reading.body;
-  screen.wrapped_headline(answer_of(drift), LineTone::plain);
+  screen.wrapped_headline(drift_headline(drift), LineTone::plain);
   TextTable table("lrrrl", {"", "A", "B", "differ", ""});
   table.add({"stored as", drift.a.format, drift.b.format, "", ""});
   table.add({"samples", std::to_string(drift.a.images + drift.a.samples),
              std::to_string(drift.b.images + drift.b.samples), "", ""});
-  table.add({"bytes", format_bytes(bytes_of(drift.a)), format_bytes(bytes_of(drift.b)), "", ""});
+  table.add(
+      {"bytes", format_bytes(data_bytes(drift.a)), format_bytes(data_bytes(drift.b)), "", ""});
   for (const Difference& one : drift.differences)
     table.add({one.what, one.a, one.b, fmt::format("{:.1f} %", 100 * one.share),
                one.is_real() || one.share == 0 ? "" : "within chance"});
   screen.table(LinePriority::evidence, table);
-  screen.line(LinePriority::basis, "A: " + headline_of(drift.a));
-  screen.line(LinePriority::basis, "B: " + headline_of(drift.b));
+  screen.line(LinePriority::basis, "A: " + info_headline(drift.a));
+  screen.line(LinePriority::basis, "B: " + info_headline(drift.b));
   screen.line(LinePriority::detail,
               "differ: the share of one's samples that would have to be others, at least");
 }

@@ -20,8 +20,8 @@ class JsonCursor {
   bool has(std::string_view key) const { return node_.find(key) != nullptr; }
   // Returns an element of an array, or the value of an object's member.
   JsonCursor item(std::size_t index) const& {
-    const bool of_object = node_.kind == JsonNode::Kind::object;
-    return {node_.items[index], place_, this, of_object ? key(index) : std::string_view(), index};
+    const bool is_object = node_.kind == JsonNode::Kind::object;
+    return {node_.items[index], place_, this, is_object ? key(index) : std::string_view(), index};
   }
   JsonCursor item(std::size_t index) const&& = delete;
   std::string_view key(std::size_t index) const { return node_.keys[index]; }

@@ -120,8 +120,8 @@ void JsonReader::settings(RunConfig& config) {
   std::vector<std::string_view> given;
   for (std::size_t i = 0; i < list.size(); ++i) given.push_back(list.item(i).text());
   for (const Field& field : fields()) {
-    std::string key = keys::of_field(field.name);
-    const std::string old_key = keys::of_field(field.old_name);
+    std::string key = keys::field_key(field.name);
+    const std::string old_key = keys::field_key(field.old_name);
     if (!values.has(key) && !old_key.empty() && values.has(old_key)) key = old_key;
     if (values.has(key)) {
       const JsonCursor value = values.at(key);

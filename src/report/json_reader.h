@@ -16,8 +16,8 @@ class JsonReader : public ResultVisitor {
 
   // `most` limits every whole number and time, so that no sum of them overflows.
   explicit JsonReader(const JsonCursor& root, std::int64_t most = IntegerRange::kMax,
-                      Root of = Root::members)
-      : ResultVisitor(VisitMode::read), most_(most), root_(of) {
+                      Root root_form = Root::members)
+      : ResultVisitor(VisitMode::read), most_(most), root_(root_form) {
     open_.push_back({root, Shape::object});
   }
 

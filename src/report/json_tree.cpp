@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kMaxDepth = 32;
 
 // Returns the number after the 'e'; 0 if `digits` is empty.
-int exponent_of(std::string_view digits) {
+int parse_exponent(std::string_view digits) {
   constexpr int kBeyondAll = 1000;
   int exponent = 0;
   if (digits.starts_with('+')) digits.remove_prefix(1);
@@ -31,17 +31,17 @@ std::optional<Nanos> exact_ns(std::string_view digits) {
   if (negative) digits.remove_prefix(1);
   const std::size_t mark = std::min(digits.find_first_of("eE"), digits.size());
   int zeros = 9;  // number of zeros to append
-  if (mark < digits.size()) zeros += exponent_of(digits.substr(mark + 1));
+  if (mark < digits.size()) zeros += parse_exponent(digits.substr(mark + 1));
   Nanos value = 0;
-  bool behind_point = false;
+  bool after_point = false;
   for (char c : digits.substr(0, mark)) {
     if (c == '.') {
-      behind_point = true;
+      after_point = true;
       continue;
     }
     if (__builtin_mul_overflow(value, 10, &value)) return std::nullopt;
     if (__builtin_add_overflow(value, c - '0', &value)) return std::nullopt;
-    if (behind_point) --zeros;
+    if (after_point) --zeros;
   }
   for (; value != 0 && zeros < 0; ++zeros) {
     if (value % 10 != 0) return std::nullopt;
@@ -57,7 +57,7 @@ std::optional<Nanos> exact_ns(std::string_view digits) {
 // calls alone take a fifth of the time to read a result of a million steps.
 class Blocks {
  public:
-  explicit Blocks(std::istream& in) : in_(in), block_(std::size_t{1} << 18) { fetch(); }
+  explicit Blocks(std::istream& input) : input_(input), block_(std::size_t{1} << 18) { fetch(); }
 
   class Letter {
    public:
@@ -84,12 +84,12 @@ class Blocks {
 
  private:
   void fetch() {
-    in_.read(block_.data(), static_cast<std::streamsize>(block_.size()));
+    input_.read(block_.data(), static_cast<std::streamsize>(block_.size()));
     at_ = block_.data();
-    end_ = at_ + in_.gcount();
+    end_ = at_ + input_.gcount();
   }
 
-  std::istream& in_;
+  std::istream& input_;
   std::vector<char> block_;
   const char *at_ = nullptr, *end_ = nullptr;
 };
@@ -97,8 +97,8 @@ class Blocks {
 // Receives the parser's events and builds the tree.
 class Builder {
  public:
-  Builder(const Blocks& in, const std::string& place, const JsonReading& reading)
-      : in_(in), place_(place), reading_(reading) {}
+  Builder(const Blocks& input, const std::string& place, const JsonReading& reading)
+      : input_(input), place_(place), reading_(reading) {}
 
   bool null() { return add({}); }
   bool boolean(bool value) {
@@ -156,13 +156,12 @@ class Builder {
       throw RunError(
           fmt::format("{}: a number near byte {} is too large{}", place_, position, kSaveAgain));
     }
-    if (in_.is_at_end() && !open_.empty()) {
+    if (input_.is_at_end() && !open_.empty()) {
       throw RunError(
           fmt::format("{}: the file is cut off at byte {}{}", place_, position, kSaveAgain));
     }
-    throw RunError(
-        fmt::format("{}: not JSON (byte {}); give a result that 'loaderscope run --json' saved",
-                    place_, position));
+    throw RunError(fmt::format("{}: not JSON (byte {})", place_, position),
+                   "give a result that 'loaderscope run --json' saved");
   }
 
   JsonNode take_root() { return std::move(root_); }
@@ -170,9 +169,8 @@ class Builder {
  private:
   bool open(JsonNode::Kind kind) {
     if (open_.size() >= kMaxDepth) {
-      throw RunError(fmt::format(
-          "{}: nested deeper than any result; give a result that 'loaderscope run --json' saved",
-          place_));
+      throw RunError(fmt::format("{}: nested deeper than any result", place_),
+                     "give a result that 'loaderscope run --json' saved");
     }
     JsonNode node;
     node.kind = kind;
@@ -220,7 +218,7 @@ class Builder {
     }
   }
 
-  const Blocks& in_;
+  const Blocks& input_;
   const std::string& place_;
   const JsonReading& reading_;
   JsonNode root_;
@@ -236,8 +234,8 @@ const JsonNode* JsonNode::find(std::string_view key) const {
   return nullptr;
 }
 
-JsonNode read_json(std::istream& in, const std::string& place, const JsonReading& reading) {
-  Blocks blocks(in);
+JsonNode read_json(std::istream& input, const std::string& place, const JsonReading& reading) {
+  Blocks blocks(input);
   Builder builder(blocks, place, reading);
   nlohmann::json::sax_parse(Blocks::Letter(&blocks), Blocks::Letter(), &builder);
   return builder.take_root();

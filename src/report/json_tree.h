@@ -42,6 +42,6 @@ struct JsonReading {
 };
 
 // Throws RunError naming `place`: not JSON, cut off, nested too deep.
-JsonNode read_json(std::istream& in, const std::string& place, const JsonReading& reading);
+JsonNode read_json(std::istream& input, const std::string& place, const JsonReading& reading);
 
 }  // namespace loaderscope

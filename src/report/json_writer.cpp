@@ -8,7 +8,7 @@ namespace {
 
 // A setting without a value is null.
 void write_setting(JsonStream& json, const Field& field, const RunConfig& config) {
-  const std::string key = keys::of_field(field.name);
+  const std::string key = keys::field_key(field.name);
   if (field.repeats) {
     json.begin_array(key, kCompact);
     for (const std::string& text : field.texts(config)) json.element(std::string_view(text));
@@ -29,7 +29,7 @@ void JsonWriter::settings(RunConfig& config) {
   json_.end_object();
   json_.begin_array("config_given", kCompact);
   for (const Field& field : fields()) {
-    if (field.given(config)) json_.element(std::string_view(keys::of_field(field.name)));
+    if (field.given(config)) json_.element(std::string_view(keys::field_key(field.name)));
   }
   json_.end_array();
 }

@@ -13,7 +13,7 @@ inline constexpr std::string_view kConfigGivenSentence =
     "settings that the user gave; the others are defaults or follow from the machine";
 
 // num-workers is num_workers in the JSON.
-inline std::string of_field(std::string_view field) {
+inline std::string field_key(std::string_view field) {
   std::string key(field);
   for (char& c : key) {
     if (c == '-') c = '_';

@@ -31,7 +31,7 @@ void describe_sweep(ResultVisitor& form, Experiment& experiment);
 // base case or other axes.
 void resume_sweep(const std::string& path, Experiment& experiment);
 // The same of a document; `place` names it in messages.
-void resume_sweep(std::istream& in, const std::string& place, Experiment& experiment);
+void resume_sweep(std::istream& input, const std::string& place, Experiment& experiment);
 
 // --- Tune: text and JSON.
 
@@ -47,13 +47,14 @@ std::string dali_arguments(const RunConfig& config);
 
 // --- Plan: text and members.
 
-void tell_plan(TextReport& reading, const JobPlan& plan, const ReportStyle& style);
+void write_plan_text(TextReport& reading, const JobPlan& plan, const ReportStyle& style);
 std::string draw_plan(const JobPlan& plan);
 void describe_plan(ResultVisitor& form, JobPlan& plan);
 
 // --- Self-test: text and JSON.
 
-void tell_selftest(TextReport& reading, const selftest::Result& result, const ReportStyle& style);
+void write_selftest_text(TextReport& reading, const selftest::Result& result,
+                         const ReportStyle& style);
 std::string draw_selftest(const selftest::Result& result);
 void describe_selftest(ResultVisitor& form, selftest::Result& result);
 
@@ -63,7 +64,8 @@ namespace loaderscope::compare {
 
 // --- Comparison: text and JSON.
 
-void tell_comparison(TextReport& reading, const Comparison& comparison, const ReportStyle& style);
+void write_comparison_text(TextReport& reading, const Comparison& comparison,
+                           const ReportStyle& style);
 std::string draw_comparison(const Comparison& comparison);
 void describe_comparison(ResultVisitor& form, Comparison& comparison);
 
@@ -79,13 +81,13 @@ namespace loaderscope::probe {
 
 // --- Link matrix: text and JSON.
 
-void tell_link(TextReport& reading, const LinkMatrix& matrix, const ReportStyle& style);
+void write_link_text(TextReport& reading, const LinkMatrix& matrix, const ReportStyle& style);
 std::string draw_link(const LinkMatrix& matrix);
 void describe_link(ResultVisitor& form, LinkMatrix& matrix);
 
 // --- Machine profile: text and JSON.
 
-void tell_profile(TextReport& reading, const Profile& profile, const ReportStyle& style);
+void write_profile_text(TextReport& reading, const Profile& profile, const ReportStyle& style);
 std::string draw_profile(const Profile& profile);
 void describe_profile(ResultVisitor& form, Profile& profile);
 
@@ -96,7 +98,7 @@ struct SavedProfile {
   std::string tool_version;
 };
 std::vector<SavedProfile> read_profiles(const std::string& path);
-std::vector<SavedProfile> parse_profiles(std::istream& in, const std::string& place);
+std::vector<SavedProfile> parse_profiles(std::istream& input, const std::string& place);
 
 }  // namespace loaderscope::probe
 
@@ -104,7 +106,7 @@ namespace loaderscope::watch {
 
 // --- Watched job: text and JSON.
 
-void tell_watch(TextReport& reading, const Watch& watch, const ReportStyle& style);
+void write_watch_text(TextReport& reading, const Watch& watch, const ReportStyle& style);
 std::string draw_watch(const Watch& watch);
 void describe_watch(ResultVisitor& form, Watch& watch);
 
@@ -114,11 +116,11 @@ namespace loaderscope::dataset {
 
 // --- Data set, and the differences between two data sets: text and JSON.
 
-void tell_info(TextReport& reading, const DatasetInfo& info, const ReportStyle& style);
+void write_info_text(TextReport& reading, const DatasetInfo& info, const ReportStyle& style);
 std::string draw_info(const DatasetInfo& info);
 void describe_info(ResultVisitor& form, DatasetInfo& info);
 
-void tell_drift(TextReport& reading, const Drift& drift, const ReportStyle& style);
+void write_drift_text(TextReport& reading, const Drift& drift, const ReportStyle& style);
 std::string draw_drift(const Drift& drift);
 void describe_drift(ResultVisitor& form, Drift& drift);
 

@@ -50,7 +50,7 @@ void describe_cell(ResultVisitor& form, LinkCell& cell, double& bare) {
 
 }  // namespace
 
-void tell_link(TextReport& reading, const LinkMatrix& matrix, const ReportStyle&) {
+void write_link_text(TextReport& reading, const LinkMatrix& matrix, const ReportStyle&) {
   TextReportBuilder& screen = reading.body;
   double best = 0;
   for (const LinkCell& cell : matrix.cells) best = std::max(best, cell.median);

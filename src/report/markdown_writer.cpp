@@ -41,7 +41,7 @@ void add_parts(MarkdownPage& page, const std::vector<TextReportBuilder::Item>& i
 void add_reading(MarkdownPage& page, const AnyResult& result) {
   const ReportStyle style{.width = kUnbrokenLine, .drawn = true};
   TextReport reading(style);
-  result.tell(reading, style);
+  result.write_text(reading, style);
   add_parts(page, reading.body.items());
   add_parts(page, reading.last.items());
   page.signature(result.tool_version, result.kind);

@@ -32,7 +32,7 @@ std::string escaped(std::string_view word) {
 
 }  // namespace
 
-std::string in_markdown(std::string_view text) {
+std::string markdown_text(std::string_view text) {
   const std::string shown = printable(text);
   std::string_view rest = shown;
   std::string result;
@@ -63,7 +63,7 @@ std::string shell_block(std::string_view text) {
 
 std::string table_row(const std::vector<std::string>& cells) {
   std::string row = "|";
-  for (const std::string& cell : cells) row += " " + in_markdown(cell) + " |";
+  for (const std::string& cell : cells) row += " " + markdown_text(cell) + " |";
   return row + "\n";
 }
 

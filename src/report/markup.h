@@ -10,7 +10,7 @@ namespace loaderscope {
 
 // Escapes text, so that a path or a note cannot add markup, or control a terminal. Words that a
 // site would turn into a link or a user's name become code.
-std::string in_markdown(std::string_view text);
+std::string markdown_text(std::string_view text);
 
 // Returns code within a line; "" for "". The content cannot end it. Not for cells, which a "|"
 // ends.
@@ -26,25 +26,25 @@ std::string table_row(const std::vector<std::string>& cells);
 class MarkdownPage {
  public:
   void raw(std::string_view markdown);
-  void headline(std::string_view text) { raw("**" + in_markdown(text) + "**\n\n"); }
+  void headline(std::string_view text) { raw("**" + markdown_text(text) + "**\n\n"); }
   void paragraph(std::string_view text) {
-    if (!text.empty()) raw(in_markdown(text) + "\n\n");
+    if (!text.empty()) raw(markdown_text(text) + "\n\n");
   }
   void quote(const std::string& label, std::string_view code) {
     if (!code.empty()) raw(label + code_span(code) + "\n\n");
   }
   void item(std::string_view text, const std::string& label = "") {
-    if (!text.empty()) raw("- " + label + in_markdown(text) + "\n");
+    if (!text.empty()) raw("- " + label + markdown_text(text) + "\n");
   }
   // `alignment`: a letter for each column, as in TextTable.
   void table(std::string_view alignment, const std::vector<std::string>& header,
              const std::vector<std::vector<std::string>>& rows);
   // A label may be "".
   void command(std::string_view label, std::string_view command) {
-    raw((label.empty() ? "" : in_markdown(label) + ":\n") + shell_block(command));
+    raw((label.empty() ? "" : markdown_text(label) + ":\n") + shell_block(command));
   }
   void signature(std::string_view tool_version, std::string_view maker) {
-    raw("- loaderscope " + in_markdown(tool_version) + ", " + in_markdown(maker) + "\n");
+    raw("- loaderscope " + markdown_text(tool_version) + ", " + markdown_text(maker) + "\n");
   }
 
   // Leaves out parts that would make the page longer than `room` bytes.

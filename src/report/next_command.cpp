@@ -40,14 +40,14 @@ Changes for_withheld(const RunRecord& record, const Analysis& analysis) {
   return {};
 }
 
-std::string flags_of(const RunConfig& config) {
+std::string flag_text(const RunConfig& config) {
   std::string flags;
   for (const std::string& word : flag_words(config)) flags += " " + quoted(word);
   return flags;
 }
 
 // Returns the user's program, which comes after all flags; "" for other loaders.
-std::string program_of(const RunConfig& config) {
+std::string program_text(const RunConfig& config) {
   std::string words;
   for (const std::string& word : config.program.command.value)
     words += " " + quoted(without_secrets(word));
@@ -72,13 +72,13 @@ std::string what_if_command(const RunConfig& config, const Changes& changes) {
   const std::string& json = config.answer.json.value;
   if (!json.empty() && json != "-") return "loaderscope what-if " + quoted(json) + sets;
   const bool declared = !config.has_data() && !is_guest_engine(config.engine.value);
-  if (declared) return "loaderscope what-if" + flags_of(config) + sets;
-  return "loaderscope run" + flags_of(config) + " --json run.json" + program_of(config) +
+  if (declared) return "loaderscope what-if" + flag_text(config) + sets;
+  return "loaderscope run" + flag_text(config) + " --json run.json" + program_text(config) +
          " && loaderscope what-if run.json" + sets;
 }
 
 std::string run_with(const RunConfig& config, const char* flag) {
-  return "loaderscope run" + flags_of(config) + flag + program_of(config);
+  return "loaderscope run" + flag_text(config) + flag + program_text(config);
 }
 
 bool shows_something(Prove asked, const RunRecord& record, const Analysis& analysis) {
@@ -90,7 +90,7 @@ std::optional<bool> tried(const Analysis& analysis) {
   if (!analysis.proof || analysis.proof->asked != Prove::fix || analysis.proof->cases.empty())
     return std::nullopt;
   const Proof& proof = *analysis.proof;
-  return outcome_of(proof, proof.cases.front()).helps.value_or(false);
+  return proof_outcome(proof, proof.cases.front()).helps.value_or(false);
 }
 
 // Returns the command that leaves out the blamed stage, for advice that is no setting.
@@ -113,7 +113,7 @@ std::string command_to_try(const RunRecord& record, const Analysis& analysis,
 
 std::string command_for(const RunConfig& config, const Changes& changes) {
   if (needs_model(config, changes)) return what_if_command(config, changes);
-  return "loaderscope run" + flags_of(counterfactual(config, changes)) + program_of(config);
+  return "loaderscope run" + flag_text(counterfactual(config, changes)) + program_text(config);
 }
 
 std::string next_command(const RunRecord& record, const Analysis& analysis) {
@@ -123,7 +123,7 @@ std::string next_command(const RunRecord& record, const Analysis& analysis) {
     const Changes changes = for_withheld(record, analysis);
     if (!changes.empty()) return command_for(record.config, changes);
   }
-  const Finding* fix = fix_of(analysis);
+  const Finding* fix = advised_fix(analysis);
   if (fix == nullptr) return "";
   if (!fix->has_setting()) return command_to_prove(record, analysis);
   if (const auto helps = tried(analysis))

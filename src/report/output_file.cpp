@@ -24,8 +24,7 @@ RunError cannot_write(const std::string& path, int error) {
   std::string next = exhaustion_hint(error);
   if (error == ENOSPC) next = "free some space or name another place";
   if (error == EACCES || error == EPERM) next = "name another place";
-  return RunError(path + ": cannot write the result: " + std::strerror(error) +
-                  (next.empty() ? "" : "; " + next));
+  return RunError(path + ": cannot write the result: " + std::strerror(error), next);
 }
 
 class Descriptor {
@@ -54,7 +53,7 @@ bool is_special(const fs::path& path) {
 }
 
 // The file that is really written. A link is followed, so that renaming does not replace the link.
-fs::path target_of(const std::string& path) {
+fs::path link_target(const std::string& path) {
   std::error_code error;
   const fs::path target = fs::canonical(path, error);
   return error ? fs::path(path) : target;
@@ -115,10 +114,10 @@ void check_folder(const std::string& path, const fs::path& target) {
   const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
   std::error_code error;
   if (!fs::exists(folder, error)) {
-    throw RunError(path + ": the folder " + folder.string() + " does not exist; make it first");
+    throw RunError(path + ": the folder " + folder.string() + " does not exist", "make it first");
   }
   if (!fs::is_directory(folder, error)) {
-    throw RunError(path + ": " + folder.string() + " is not a folder; name another place");
+    throw RunError(path + ": " + folder.string() + " is not a folder", "name another place");
   }
   struct statvfs space {};
   if (::statvfs(folder.c_str(), &space) == 0 && space.f_blocks > 0 && space.f_bavail == 0) {
@@ -165,11 +164,11 @@ ExitCode StandardOutput::finish() {
 void check_output(const std::string& path, const OutputRules& rules) {
   if (path == "-") return;
   std::error_code error;
-  if (fs::is_directory(path, error)) throw RunError(path + ": is a folder; name a file in it");
+  if (fs::is_directory(path, error)) throw RunError(path + ": is a folder", "name a file in it");
   if (fs::exists(path, error) && ::access(path.c_str(), W_OK) != 0) throw cannot_write(path, errno);
   if (fs::exists(path, error)) refuse_to_replace(path, rules);
   if (is_special(path)) return;
-  const fs::path target = target_of(path);
+  const fs::path target = link_target(path);
   check_folder(path, target);
   TemporaryFile probe(path, target, mode_for(target));
 }
@@ -187,7 +186,7 @@ void write_output(const std::string& path, const std::function<void(std::ostream
     stream_to(file.get(), path, write);
     return;
   }
-  const fs::path target = target_of(path);
+  const fs::path target = link_target(path);
   TemporaryFile file(path, target, mode_for(target));
   stream_to(file.fd(), path, write);
   file.rename_to_target();
@@ -196,8 +195,9 @@ void write_output(const std::string& path, const std::function<void(std::ostream
 void write_private(const std::string& path, const std::function<void(std::ostream&)>& write) {
   const fs::path target(path);
   if (const int error = make_private_folders(target.parent_path().string()))
-    throw RunError(fmt::format("{} cannot be made: {}; set XDG_CACHE_HOME",
-                               shown_text(target.parent_path().string()), std::strerror(error)));
+    throw RunError(fmt::format("{} cannot be made: {}", shown_text(target.parent_path().string()),
+                               std::strerror(error)),
+                   "set XDG_CACHE_HOME");
   TemporaryFile file(path, target, kForThisUser);
   stream_to(file.fd(), path, write);
   file.rename_to_target();

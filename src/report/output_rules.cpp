@@ -47,19 +47,19 @@ void refuse_to_replace(const std::string& path, const OutputRules& rules) {
   if (is_open_already(path)) return;
   if (const std::string_view other = non_file_kind(path); !other.empty()) {
     if (is_harmless_device(path)) return;
-    throw RunError(shown + ": is " + std::string(other) + ", not a file; name a file");
+    throw RunError(shown + ": is " + std::string(other) + ", not a file", "name a file");
   }
   std::error_code error;
   if (std::filesystem::file_size(path, error) == 0 || error) return;
   if (same_file(path, "/proc/self/exe"))
-    throw RunError(shown + ": is this program itself; name another file for the result");
+    throw RunError(shown + ": is this program itself", "name another file for the result");
   for (const std::string& source : rules.made_from) {
     if (!same_file(path, source)) continue;
-    throw RunError(shown + ": is what the result would be made from; name another file for it");
+    throw RunError(shown + ": is what the result would be made from", "name another file for it");
   }
-  if (rules.force || is_result_of_ours(beginning_of(path))) return;
-  throw RunError(shown +
-                 ": exists and is no result of loaderscope; name another file, or replace it with "
+  if (rules.force || is_result_of_ours(read_beginning(path))) return;
+  throw RunError(shown + ": exists and is no result of loaderscope",
+                 "name another file, or replace it with "
                  "--force");
 }
 

@@ -24,7 +24,7 @@
 namespace loaderscope {
 namespace {
 
-std::string_view class_of(LineTone tone) {
+std::string_view tone_class(LineTone tone) {
   switch (tone) {
     case LineTone::good:
       return "good";
@@ -49,7 +49,7 @@ std::size_t end_of_label(std::string_view text) {
 
 // A number and its % stay on one line.
 std::string prose(std::string_view text, GlossaryLinks& words, bool is_of_whys = false) {
-  return replace_all(words.in_prose(text, is_of_whys), " %", "&nbsp;%");
+  return replace_all(words.link_prose(text, is_of_whys), " %", "&nbsp;%");
 }
 
 // With a way to the picture that shows it, where that is drawn.
@@ -58,7 +58,7 @@ std::string paragraph(const std::string& text, const std::string& place,
   const std::size_t label = end_of_label(text);
   const bool is_drawn = !place.empty() && pictures.find("id=\"" + place + "\"") != pictures.npos;
   const std::string link =
-      is_drawn ? fmt::format(" <a href=\"#{}\">see its worst stall</a>", in_xml(place)) : "";
+      is_drawn ? fmt::format(" <a href=\"#{}\">see its worst stall</a>", escape_xml(place)) : "";
   return fmt::format("<p>{}{}{}{}{}</p>\n", label > 0 ? "<b>" : "",
                      prose(text.substr(0, label), words), label > 0 ? "</b>" : "",
                      prose(text.substr(label), words, text.starts_with("why: ")), link);
@@ -66,8 +66,9 @@ std::string paragraph(const std::string& text, const std::string& place,
 
 std::string command(const TextReportBuilder::Item& item) {
   const std::string label =
-      item.cells[0].empty() ? "" : fmt::format("<p><b>{}:</b></p>\n", in_xml(item.cells[0]));
-  return label + fmt::format("<div class=\"copied\"><pre>{}</pre></div>\n", in_xml(item.cells[1]));
+      item.cells[0].empty() ? "" : fmt::format("<p><b>{}:</b></p>\n", escape_xml(item.cells[0]));
+  return label +
+         fmt::format("<div class=\"copied\"><pre>{}</pre></div>\n", escape_xml(item.cells[1]));
 }
 
 std::string row(const TextReportBuilder::Item& item, std::string_view cell, GlossaryLinks& words) {
@@ -75,7 +76,7 @@ std::string row(const TextReportBuilder::Item& item, std::string_view cell, Glos
   for (std::size_t c = 0; c < item.cells.size(); ++c) {
     const bool right = item.alignment[c] == 'r';
     text += fmt::format("<{0}{1}>{2}</{0}>", cell, right ? " class=\"r\"" : "",
-                        c == 0 ? words.in_cell(item.cells[c]) : in_xml(item.cells[c]));
+                        c == 0 ? words.link_cell(item.cells[c]) : escape_xml(item.cells[c]));
   }
   return text + "</tr>\n";
 }
@@ -83,20 +84,20 @@ std::string row(const TextReportBuilder::Item& item, std::string_view cell, Glos
 // Returns the items from `first` until `end` as HTML. Consecutive rows are one table, and a header
 // begins the next table. `pictures` are the pictures of the page, which lines link to. Words link
 // to their meaning.
-std::string html_of(const std::vector<TextReportBuilder::Item>& items, std::size_t first,
-                    std::size_t end, const std::string& pictures, GlossaryLinks& words) {
+std::string items_html(const std::vector<TextReportBuilder::Item>& items, std::size_t first,
+                       std::size_t end, const std::string& pictures, GlossaryLinks& words) {
   std::string text;
-  bool in_table = false;
+  bool is_table = false;
   for (std::size_t i = first; i < end; ++i) {
     const TextReportBuilder::Item& item = items[i];
     const bool is_row =
         item.is == TextReportBuilder::Is::row || item.is == TextReportBuilder::Is::header;
-    if (in_table && (!is_row || item.is == TextReportBuilder::Is::header)) {
+    if (is_table && (!is_row || item.is == TextReportBuilder::Is::header)) {
       text += "</table></div>\n";
-      in_table = false;
+      is_table = false;
     }
-    if (is_row && !in_table) text += "<div class=\"wide\"><table>\n";
-    in_table = is_row;
+    if (is_row && !is_table) text += "<div class=\"wide\"><table>\n";
+    is_table = is_row;
     if (item.is == TextReportBuilder::Is::header) text += row(item, "th", words);
     if (item.is == TextReportBuilder::Is::row) text += row(item, "td", words);
     if (item.is == TextReportBuilder::Is::command) text += command(item);
@@ -104,9 +105,9 @@ std::string html_of(const std::vector<TextReportBuilder::Item>& items, std::size
       text += paragraph(item.text, item.place, pictures, words);
     if (item.is == TextReportBuilder::Is::headline)
       text +=
-          fmt::format("<h1 class=\"{}\">{}</h1>\n", class_of(item.tone), prose(item.text, words));
+          fmt::format("<h1 class=\"{}\">{}</h1>\n", tone_class(item.tone), prose(item.text, words));
   }
-  return text + (in_table ? "</table></div>\n" : "");
+  return text + (is_table ? "</table></div>\n" : "");
 }
 
 using Items = std::vector<TextReportBuilder::Item>;
@@ -117,11 +118,11 @@ constexpr int kUnbroken = 1 << 20;           // columns: the reader's browser br
 using Rows = std::vector<std::pair<std::string, std::string>>;
 
 std::string two_columns(std::string_view title, const Rows& rows) {
-  std::string text = fmt::format("<h2>{}</h2>\n<div class=\"wide\"><table>\n", in_xml(title));
+  std::string text = fmt::format("<h2>{}</h2>\n<div class=\"wide\"><table>\n", escape_xml(title));
   for (const auto& [name, value] : rows) {
     if (!value.empty())
-      text += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", in_xml(name),
-                          in_xml(value));
+      text += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", escape_xml(name),
+                          escape_xml(value));
   }
   return text + "</table></div>\n";
 }
@@ -157,9 +158,9 @@ std::string circumstances_of_run(const AnyResult& result) {
 
 namespace {
 
-std::string json_of(const AnyResult& result) {
+std::string result_json(const AnyResult& result) {
   std::ostringstream json;
-  write_json(json, answer_of(result));
+  write_json(json, default_answer(result));
   return std::move(json).str();
 }
 
@@ -183,26 +184,26 @@ std::string pair_of_rates(const std::string& figures) {
   return fmt::format(
       "<dl class=\"pair\"><div><dt>now</dt><dd>{}{}</dd></div><div><dt>after the fix</dt>"
       "<dd>{}</dd></div></dl>\n",
-      in_xml(now), now.ends_with(unit) ? "" : in_xml(unit),
-      in_xml(figures.substr(arrow + kArrow.size())));
+      escape_xml(now), now.ends_with(unit) ? "" : escape_xml(unit),
+      escape_xml(figures.substr(arrow + kArrow.size())));
 }
 
 std::string html_of_line(const AnswerLine& line, GlossaryLinks& words) {
-  const std::string label = in_xml(line.label);
+  const std::string label = escape_xml(line.label);
   const std::string text =
       line.is_command
           ? fmt::format("<p><b>{}:</b></p>\n<div class=\"copied\"><pre>{}</pre></div>\n", label,
-                        in_xml(line.text))
+                        escape_xml(line.text))
           : fmt::format("<p><b>{}:</b> {}</p>\n", label, prose(line.text, words));
   return pair_of_rates(line.figures) + text;
 }
 
 // The first screen of a page: who waits, what to change, and what that gives. `picture` may be "".
 std::string html_of_answer(const Answer& answer, const std::string& picture, GlossaryLinks& words) {
-  std::string text = fmt::format("<h1 class=\"{}\">{}</h1>\n", class_of(answer.tone),
+  std::string text = fmt::format("<h1 class=\"{}\">{}</h1>\n", tone_class(answer.tone),
                                  prose(answer.headline, words));
   if (!answer.ending.empty())
-    text += fmt::format("<p class=\"made\">{}</p>\n", in_xml(answer.ending));
+    text += fmt::format("<p class=\"made\">{}</p>\n", escape_xml(answer.ending));
   text += picture;
   for (const AnswerLine& line : answer.first) text += html_of_line(line, words);
   for (const AnswerLine& line : answer.last)
@@ -211,14 +212,14 @@ std::string html_of_answer(const Answer& answer, const std::string& picture, Glo
 }
 
 // All that a terminal shows with -vv. A browser opens it when the reader asks for it.
-std::string details_of(const TextReport& reading, const AnyResult& result,
-                       const std::string& pictures, GlossaryLinks& words, std::size_t bytes) {
+std::string details_html(const TextReport& reading, const AnyResult& result,
+                         const std::string& pictures, GlossaryLinks& words, std::size_t bytes) {
   const Items &body = reading.body.items(), &last = reading.last.items();
   std::string text =
       "<details class=\"all\">\n<summary>All figures, words, settings and the "
       "result</summary>\n<section>\n";
-  text += html_of(body, 0, body.size(), pictures, words) +
-          html_of(last, 0, last.size(), pictures, words) + "</section>\n";
+  text += items_html(body, 0, body.size(), pictures, words) +
+          items_html(last, 0, last.size(), pictures, words) + "</section>\n";
   text += words.section();
   const ResultKind& kind = find_row(result.kind, result_kinds());
   if (kind.own.circumstances != nullptr) text += kind.own.circumstances(result);
@@ -232,20 +233,20 @@ std::string details_of(const TextReport& reading, const AnyResult& result,
 void write_page(std::ostream& out, const AnyResult& result) {
   const ReportStyle style{.width = kUnbroken, .verbose = true, .drawn = true};
   TextReport reading(style);
-  result.tell(reading, style);
+  result.write_text(reading, style);
   Answer answer;
   if (result.answer) result.answer(answer);
   const std::string pictures = result.draw();
   page::Sheet sheet;
   sheet.title = fmt::format("loaderscope {}: {}", result.kind, answer.headline);
-  sheet.json = json_of(result);
+  sheet.json = result_json(result);
   GlossaryLinks words;
   sheet.body = fmt::format("<p class=\"made\">loaderscope {} {}</p>\n", result.kind,
-                           in_xml(result.tool_version));
+                           escape_xml(result.tool_version));
   const std::string picture =
       result.record ? draw_run_in_short(*result.record, *result.analysis, pictures) : "";
   sheet.body += html_of_answer(answer, picture, words) + pictures +
-                details_of(reading, result, pictures, words, sheet.json.size());
+                details_html(reading, result, pictures, words, sheet.json.size());
   if (sheet.json.size() > kMaxJson) sheet.json.clear();
   page::write_sheet(out, sheet);
 }

@@ -37,7 +37,7 @@ constexpr std::uint32_t kNumber = 1, kName = 2;
 
 constexpr std::uint32_t kOurSequence = 1;
 
-std::string event_of(TrackEvents::Track track, std::int32_t type) {
+std::string make_event(TrackEvents::Track track, std::int32_t type) {
   std::string bytes;
   pbf_writer event(bytes);
   event.add_enum(event::kType, type);
@@ -68,7 +68,7 @@ class PerfettoEvents final : public TrackEvents {
     std::uint32_t field;
     std::map<std::string, std::uint64_t, std::less<>> numbers = {};
   };
-  static std::uint64_t number_of(Names& names, std::string_view name, std::string& new_names);
+  static std::uint64_t name_number(Names& names, std::string_view name, std::string& new_names);
   void describe(const std::string& descriptor);
   void event(Nanos at, const std::string& event, const std::string& new_names);
 
@@ -125,8 +125,8 @@ PerfettoEvents::Track PerfettoEvents::counter(Track process, const std::string& 
   return last_;
 }
 
-std::uint64_t PerfettoEvents::number_of(Names& names, std::string_view name,
-                                        std::string& new_names) {
+std::uint64_t PerfettoEvents::name_number(Names& names, std::string_view name,
+                                          std::string& new_names) {
   const auto known = names.numbers.find(name);
   if (known != names.numbers.end()) return known->second;
   const std::uint64_t number = names.numbers.size() + 1;
@@ -151,30 +151,30 @@ void PerfettoEvents::event(Nanos at, const std::string& event, const std::string
 }
 
 void PerfettoEvents::slice(Track track, const Slice& slice) {
-  std::string new_names, begins = event_of(track, event::kBegins);
+  std::string new_names, begins = make_event(track, event::kBegins);
   pbf_writer begin(begins);
-  begin.add_uint64(event::kName, number_of(events_, slice.name, new_names));
-  begin.add_uint64(event::kCategory, number_of(categories_, slice.category, new_names));
+  begin.add_uint64(event::kName, name_number(events_, slice.name, new_names));
+  begin.add_uint64(event::kCategory, name_number(categories_, slice.category, new_names));
   for (const auto& [name, value] : slice.arguments) {
     std::string bytes;
     pbf_writer argument(bytes);
-    argument.add_uint64(event::kArgumentName, number_of(arguments_, name, new_names));
+    argument.add_uint64(event::kArgumentName, name_number(arguments_, name, new_names));
     argument.add_int64(event::kArgumentNumber, value);
     begin.add_message(event::kArgument, bytes);
   }
   if (slice.flow != 0) begin.add_fixed64(event::kFlow, slice.flow);
   event(slice.begin, begins, new_names);
-  event(slice.end, event_of(track, event::kEnds), "");
+  event(slice.end, make_event(track, event::kEnds), "");
 }
 
 void PerfettoEvents::instant(Track track, Nanos at, std::string_view name) {
-  std::string new_names, bytes = event_of(track, event::kInstant);
-  pbf_writer(bytes).add_uint64(event::kName, number_of(events_, name, new_names));
+  std::string new_names, bytes = make_event(track, event::kInstant);
+  pbf_writer(bytes).add_uint64(event::kName, name_number(events_, name, new_names));
   event(at, bytes, new_names);
 }
 
 void PerfettoEvents::count(Track track, Nanos at, std::int64_t value) {
-  std::string bytes = event_of(track, event::kCounts);
+  std::string bytes = make_event(track, event::kCounts);
   pbf_writer(bytes).add_int64(event::kCounterValue, value);
   event(at, bytes, "");
 }

@@ -38,7 +38,7 @@ void describe_size(ResultVisitor& form, JobSize& size, bool has_busy) {
   form.whole("ranks", size.ranks, "of the job");
   form.whole("hosts", size.hosts, "that they are spread over");
   form.real("samples_per_s", size.samples_per_s, "rate, of all ranks", kNotNegative);
-  std::optional<double> busy = has_busy ? std::optional(busy_of(size.account)) : std::nullopt;
+  std::optional<double> busy = has_busy ? std::optional(busy_share(size.account)) : std::nullopt;
   form.real_or_null("busy", busy, "share of the window that the GPUs compute; null without compute",
                     kShare);
   form.seconds("window_s", size.account.window, "length, in the model");

@@ -124,7 +124,7 @@ std::string machine_line(const Profile& profile) {
 }
 
 // The answer that was asked for first is the first line.
-void tell_answers(TextReportBuilder& screen, const Profile& profile) {
+void write_answers(TextReportBuilder& screen, const Profile& profile) {
   if (profile.against) {
     const PeersAnswer& answer = *profile.against;
     screen.wrapped_headline(capitalised(answer.sentence),
@@ -143,7 +143,7 @@ void tell_answers(TextReportBuilder& screen, const Profile& profile) {
 }
 
 // A row for each series, a column for each of its places.
-void tell_series(TextReportBuilder& screen, const Outcome& outcome) {
+void write_series(TextReportBuilder& screen, const Outcome& outcome) {
   std::vector<std::string> names;
   std::map<double, std::map<std::string, std::string>> cells;
   for (const Figure& figure : outcome.figures) {
@@ -164,7 +164,7 @@ void tell_series(TextReportBuilder& screen, const Outcome& outcome) {
   screen.table(LinePriority::evidence, table);
 }
 
-void tell_figures(TextReportBuilder& screen, const Profile& profile) {
+void write_figures(TextReportBuilder& screen, const Profile& profile) {
   TextTable table("llrrl", {"figure", "", "value", "noise", "condition"});
   for (const auto& [name, outcome] : profile.probes) {
     for (const Figure& figure : outcome.figures)
@@ -202,11 +202,11 @@ std::string draw_series(const std::string& name, const Outcome& outcome) {
   plot.interval = "± half the range";
   for (auto& [unused, one] : series) plot.series.push_back(std::move(one));
   plot.x = page::with_room(page::count_scale("at once", 0, *places.rbegin()));
-  plot.y = page::scale_of("per second", plot.y.unit, 0, most_y * 1.05);
+  plot.y = page::linear_scale("per second", plot.y.unit, 0, most_y * 1.05);
   return drawn(plot);
 }
 
-std::vector<std::string> parts_of(const std::string& text) {
+std::vector<std::string> split_parts(const std::string& text) {
   constexpr std::string_view kBetween = "; ";
   std::vector<std::string> parts;
   for (std::size_t at = 0; at < text.size();) {
@@ -224,7 +224,7 @@ std::string draw_facts(const Profile& profile) {
   for (const auto& [name, outcome] : profile.probes) {
     page::Box others{capitalised(name), {}};
     for (const Fact& fact : outcome.facts) {
-      std::vector<std::string> parts = parts_of(fact.value);
+      std::vector<std::string> parts = split_parts(fact.value);
       if (parts.size() > 1)
         boxes.boxes.push_back({capitalised(fact.name), std::move(parts)});
       else
@@ -237,13 +237,13 @@ std::string draw_facts(const Profile& profile) {
 
 }  // namespace
 
-void tell_profile(TextReport& reading, const Profile& profile, const ReportStyle& style) {
+void write_profile_text(TextReport& reading, const Profile& profile, const ReportStyle& style) {
   TextReportBuilder& screen = reading.body;
-  tell_answers(screen, profile);
+  write_answers(screen, profile);
   screen.line(LinePriority::basis, machine_line(profile));
   for (const auto& [name, outcome] : profile.probes) {
     for (const std::string& line : outcome.lines) screen.line(LinePriority::evidence, line);
-    tell_series(screen, outcome);
+    write_series(screen, outcome);
   }
   for (const auto& [name, outcome] : profile.probes) {
     if (!outcome.why_not.empty())
@@ -256,7 +256,7 @@ void tell_profile(TextReport& reading, const Profile& profile, const ReportStyle
     for (const std::string& note : profile.against->notes)
       screen.line(LinePriority::basis, "note: " + note);
   }
-  if (style.verbose) tell_figures(screen, profile);
+  if (style.verbose) write_figures(screen, profile);
   reading.more = "more with -vv: each figure";
 }
 

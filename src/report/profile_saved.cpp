@@ -11,7 +11,7 @@
 namespace loaderscope::probe {
 namespace {
 
-SavedProfile profile_in(const JsonNode& node, const std::string& place) {
+SavedProfile parse_profile(const JsonNode& node, const std::string& place) {
   const JsonCursor document(node, place);
   document.expect_object();
   check_schema(document, "probe");
@@ -24,22 +24,22 @@ SavedProfile profile_in(const JsonNode& node, const std::string& place) {
 
 }  // namespace
 
-std::vector<SavedProfile> parse_profiles(std::istream& in, const std::string& place) {
-  const JsonNode root = read_json(in, place, {});
+std::vector<SavedProfile> parse_profiles(std::istream& input, const std::string& place) {
+  const JsonNode root = read_json(input, place, {});
   std::vector<SavedProfile> profiles;
   if (root.kind != JsonNode::Kind::array) {
-    profiles.push_back(profile_in(root, place));
+    profiles.push_back(parse_profile(root, place));
     return profiles;
   }
-  for (const JsonNode& node : root.items) profiles.push_back(profile_in(node, place));
+  for (const JsonNode& node : root.items) profiles.push_back(parse_profile(node, place));
   return profiles;
 }
 
 std::vector<SavedProfile> read_profiles(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in)
-    throw RunError(shown_text(path) + ": cannot be opened; look at its name and permissions");
-  return parse_profiles(in, shown_text(path));
+  std::ifstream input(path, std::ios::binary);
+  if (!input)
+    throw RunError(shown_text(path) + ": cannot be opened", "look at its name and permissions");
+  return parse_profiles(input, shown_text(path));
 }
 
 }  // namespace loaderscope::probe

@@ -10,7 +10,8 @@
 namespace loaderscope {
 namespace {
 
-constexpr const char* kInterrupted = "interrupted: the proof rests on what was measured until then";
+constexpr const char* kInterrupted =
+    "the proof was interrupted and is based on what was measured until then";
 
 // " (96.8-97.4)", "" without an interval.
 std::string interval(const Measured& value, std::string (*show)(double)) {
@@ -19,69 +20,76 @@ std::string interval(const Measured& value, std::string (*show)(double)) {
   return low == high ? "" : " (" + low + "-" + high + ")";
 }
 
-std::string format_points_of(double share) { return fmt::format("{:.1f}", 100 * share); }
+std::string format_points(double share) { return fmt::format("{:.1f}", 100 * share); }
 std::string format_gain(double gain) { return fmt::format("{:.2f}", gain); }
-std::string format_rate_of(double rate) { return format_rate(rate); }
+std::string format_plain_rate(double rate) { return format_rate(rate); }
 
 std::string busy_words(const Measured& busy) {
-  return format_percent(busy.mean) + interval(busy, format_points_of);
+  return format_percent(busy.mean) + interval(busy, format_points);
 }
 
 std::string rate_words(const Measured& rate) {
-  return format_rate(rate.mean) + interval(rate, format_rate_of);
+  return format_rate(rate.mean) + interval(rate, format_plain_rate);
 }
 
-std::string what_was_done(const ProofCase& of) {
-  return of.changes.empty() ? of.name : of.name + " (" + changes_to_text(of.changes) + ")";
+std::string what_was_done(const ProofCase& proof_case) {
+  return proof_case.changes.empty()
+             ? proof_case.name
+             : proof_case.name + " (" + changes_to_text(proof_case.changes) + ")";
 }
 
 // "predicted 97.0 %, measured 97.1 % busy (96.8-97.4)"
-std::string figures(const Proof& proof, const ProofCase& of, const ProofOutcome& outcome) {
+std::string figures(const Proof& proof, const ProofCase& proof_case, const ProofOutcome& outcome) {
   std::string text;
-  if (of.predicted) {
-    const ProofRun& after = of.predicted->after;
+  if (proof_case.predicted) {
+    const ProofRun& after = proof_case.predicted->after;
     text = fmt::format("predicted {}, ", proof.has_busy ? format_percent(after.busy)
                                                         : format_rate(after.samples_per_s));
   }
   if (proof.has_busy) {
     return text + fmt::format("measured {} busy{}", format_percent(outcome.busy.mean),
-                              interval(outcome.busy, format_points_of));
+                              interval(outcome.busy, format_points));
   }
   return text + fmt::format("measured {} samples/s{}", format_rate(outcome.samples_per_s.mean),
-                            interval(outcome.samples_per_s, format_rate_of));
+                            interval(outcome.samples_per_s, format_plain_rate));
 }
 
 // "the rate x1.58, measured x1.57 (1.55-1.59)"
-std::string gain_words(const ProofCase& of, const ProofOutcome& outcome) {
+std::string gain_words(const ProofCase& proof_case, const ProofOutcome& outcome) {
   if (outcome.gain.mean <= 0) return "";
   std::string text = "; rate ";
-  if (of.predicted) text += fmt::format("x{} predicted, ", format_gain(of.predicted->gain()));
+  if (proof_case.predicted)
+    text += fmt::format("x{} predicted, ", format_gain(proof_case.predicted->gain()));
   return text + fmt::format("x{}{} measured", format_gain(outcome.gain.mean),
                             interval(outcome.gain, format_gain));
 }
 
-std::string words_of(ProofVerdict verdict) {
+std::string verdict_words(ProofVerdict verdict) {
   const std::string word(name_of(verdict));
   return verdict == ProofVerdict::refuted ? word + ": leaving it out gives nothing" : word;
 }
 
-std::string line_of(const Proof& proof, const ProofCase& of) {
-  if (!of.missing.empty()) return fmt::format("not proved: {}: {}", of.name, of.missing);
-  if (of.runs.empty()) return fmt::format("not proved: {}: not run", what_was_done(of));
-  const ProofOutcome outcome = outcome_of(proof, of);
-  return fmt::format("{}: {} -> {}{}{}", words_of(outcome.verdict), what_was_done(of),
-                     figures(proof, of, outcome), gain_words(of, outcome),
+std::string proof_line(const Proof& proof, const ProofCase& proof_case) {
+  if (!proof_case.missing.empty())
+    return fmt::format("not proved: {}: {}", proof_case.name, proof_case.missing);
+  if (proof_case.runs.empty())
+    return fmt::format("not proved: {}: not run", what_was_done(proof_case));
+  const ProofOutcome outcome = proof_outcome(proof, proof_case);
+  return fmt::format("{}: {} -> {}{}{}", verdict_words(outcome.verdict), what_was_done(proof_case),
+                     figures(proof, proof_case, outcome), gain_words(proof_case, outcome),
                      proof.exact ? "; both in the model, which is compared with itself" : "");
 }
 
 // "num-workers=4 helps: 571 (560-582) samples/s, 145 (143-147) without; x3.94 (3.85-4.03),
 // predicted x5.03".
-std::string tried_line(const Proof& proof, const ProofCase& of) {
-  const std::string what = changes_to_text(of.changes);
-  if (!of.missing.empty()) return fmt::format("not tried: {}: {}", what, of.missing);
-  if (of.runs.empty() || proof.base.runs.empty())
+std::string tried_line(const Proof& proof, const ProofCase& proof_case) {
+  const std::string what = changes_to_text(proof_case.changes);
+  if (!proof_case.missing.empty())
+    return fmt::format("not tried: {}: {}", what, proof_case.missing);
+  if (proof_case.runs.empty() || proof.base.runs.empty())
     return fmt::format("not tried: {}: not run", what);
-  const ProofOutcome tried = outcome_of(proof, of), present = outcome_of(proof, proof.base);
+  const ProofOutcome tried = proof_outcome(proof, proof_case),
+                     present = proof_outcome(proof, proof.base);
   const std::string_view verdict = !tried.helps          ? "may help or not"
                                    : *tried.helps        ? "helps"
                                    : tried.gain.high < 1 ? "makes it slower"
@@ -89,12 +97,13 @@ std::string tried_line(const Proof& proof, const ProofCase& of) {
   std::string text = fmt::format("tried: {} {}: {} samples/s, {} without; x{}{}", what, verdict,
                                  rate_words(tried.samples_per_s), rate_words(present.samples_per_s),
                                  format_gain(tried.gain.mean), interval(tried.gain, format_gain));
-  if (of.predicted) text += fmt::format(", x{} predicted", format_gain(of.predicted->gain()));
+  if (proof_case.predicted)
+    text += fmt::format(", x{} predicted", format_gain(proof_case.predicted->gain()));
   if (proof.exact) text += ", both in the model";
   return text;
 }
 
-std::string remark_of(const std::string& name, bool has_busy) {
+std::string run_remark(const std::string& name, bool has_busy) {
   if (name == "delivered") return "delivered batches given again: copy, compute and trainer";
   if (name == "loader") return "making and moving batches";
   if (name == "device only") return has_busy ? "compute and the trainer" : "the trainer";
@@ -119,8 +128,8 @@ std::vector<std::string> proof_lines(const Analysis& analysis) {
   if (!proof.reason.empty())
     lines.push_back((tries ? "not tried: " : "not proved: ") + proof.reason);
   if (proof.reason.empty() && proof.asked != Prove::all) {
-    for (const ProofCase& of : proof.cases)
-      lines.push_back(tries ? tried_line(proof, of) : line_of(proof, of));
+    for (const ProofCase& proof_case : proof.cases)
+      lines.push_back(tries ? tried_line(proof, proof_case) : proof_line(proof, proof_case));
   }
   if (proof.interrupted) lines.emplace_back(kInterrupted);
   return lines;
@@ -132,14 +141,14 @@ std::vector<DifferentialRow> differential_rows(const RunRecord& record, const An
     return {};
   const Proof& proof = *analysis.proof;
   double before = 0;
-  for (const ProofCase& of : proof.cases) {
+  for (const ProofCase& proof_case : proof.cases) {
     DifferentialRow& row = rows.emplace_back();
-    row.name = of.name;
-    row.remark = !of.missing.empty() ? of.missing
-                 : of.runs.empty()   ? "not run"
-                                     : remark_of(of.name, proof.has_busy);
-    if (of.runs.empty()) continue;
-    const ProofOutcome outcome = outcome_of(proof, of);
+    row.name = proof_case.name;
+    row.remark = !proof_case.missing.empty() ? proof_case.missing
+                 : proof_case.runs.empty()   ? "not run"
+                                             : run_remark(proof_case.name, proof.has_busy);
+    if (proof_case.runs.empty()) continue;
+    const ProofOutcome outcome = proof_outcome(proof, proof_case);
     if (proof.has_busy) row.busy = busy_words(outcome.busy);
     row.rate = rate_words(outcome.samples_per_s);
     const double step = step_seconds(record.config, outcome.samples_per_s);

@@ -29,7 +29,7 @@ std::optional<double> attempt(const Parse& parse_value, std::string_view text) {
   }
 }
 
-std::optional<double> number_in(std::string_view text) {
+std::optional<double> read_number(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc() && std::isfinite(value)) {
@@ -54,11 +54,11 @@ bool compare(double a, const std::string& comparison, double b) {
 
 // --- paths ---
 
-std::string unknown_path(const std::string& path) {
+ValueError unknown_path(const std::string& path) {
   const std::vector<std::string> paths = paths_of_run();
   const std::vector<std::string_view> candidates(paths.begin(), paths.end());
-  return fmt::format("the result has no value '{}'{}", shown_text(path),
-                     suggestion(path, candidates));
+  return ValueError(fmt::format("the result has no value '{}'", shown_text(path)),
+                    did_you_mean(path, candidates));
 }
 
 bool depends_on_run(std::string_view path) {
@@ -84,7 +84,7 @@ std::string reason_for_null(const std::string& path, const Analysis& analysis) {
   std::string names;
   for (Cause cause : verdict.candidates)
     names += (names.empty() ? "" : ", ") + std::string(name_of(cause));
-  return names + " cannot be told apart; measure longer";
+  return names + " cannot be distinguished; measure longer";
 }
 
 // Means over the window, as uncertain as the verdict on it.
@@ -98,15 +98,15 @@ bool is_mean_of_window(std::string_view path) {
 // Three digits, or as many as distinguish the value from the required one. In per cent if the
 // requirement is.
 std::string shown_number(double value, const Requirement& condition) {
-  const bool in_percent = condition.value.ends_with('%');
-  const double factor = in_percent ? 100 : 1;
-  const std::optional<double> wanted = number_in(condition.value);
+  const bool is_percent = condition.value.ends_with('%');
+  const double factor = is_percent ? 100 : 1;
+  const std::optional<double> wanted = read_number(condition.value);
   constexpr int kDigits = 3, kMaxDigits = 17;
   for (int digits = kDigits; digits <= kMaxDigits; ++digits) {
     std::string text = fmt::format("{:.{}g}", factor * value, digits);
     const bool looks_alike =
         wanted && *wanted != value && text == fmt::format("{:.{}g}", factor * *wanted, digits);
-    if (!looks_alike) return text + (in_percent ? " %" : "");
+    if (!looks_alike) return text + (is_percent ? " %" : "");
   }
   return fmt::format("{}", value);
 }
@@ -118,7 +118,7 @@ std::string shown_value(const ResultValue& value, const Requirement& condition) 
   return value.is_number() && has_decimals ? shown_number(value.number, condition) : value.text;
 }
 
-const char* kind_of(const ResultPath& path) {
+const char* value_kind(const ResultPath& path) {
   if (path.can_be("boolean")) return "true or false";
   return path.can_be("string") ? "a word" : "a number";
 }
@@ -126,7 +126,7 @@ const char* kind_of(const ResultPath& path) {
 // Returns true if the path allows the value of the condition.
 bool can_hold(const ResultPath& path, const Requirement& condition) {
   if (path.can_be("number") || path.can_be("integer"))
-    return number_in(condition.value).has_value();
+    return read_number(condition.value).has_value();
   if (condition.comparison != "==" && condition.comparison != "!=") return false;
   return !path.can_be("boolean") || condition.value == "true" || condition.value == "false";
 }
@@ -136,7 +136,7 @@ std::optional<bool> holds(const ResultValue& value, const Requirement& condition
   const bool wants_equal = condition.comparison == "==";
   const bool orders = !wants_equal && condition.comparison != "!=";
   if (value.is_number()) {
-    const auto wanted = number_in(condition.value);
+    const auto wanted = read_number(condition.value);
     if (!wanted) return std::nullopt;
     return compare(value.number, condition.comparison, *wanted);
   }
@@ -158,10 +158,10 @@ void check_requirement_syntax(const std::string& text) {
   const Requirement condition = parse_requirement(text);
   if (depends_on_run(condition.path)) return;
   const ResultPath* path = find_path_of_run(condition.path);
-  if (path == nullptr || !path->is_single_value()) throw ValueError(unknown_path(condition.path));
+  if (path == nullptr || !path->is_single_value()) throw unknown_path(condition.path);
   const bool asks_for_null = condition.value == "null" && path->can_be("null");
   if (asks_for_null || can_hold(*path, condition)) return;
-  throw ValueError(fmt::format("the value is {}, which cannot be compared so", kind_of(*path)));
+  throw ValueError(fmt::format("the value is {}, which cannot be compared so", value_kind(*path)));
 }
 
 RequirementResult evaluate_requirement(const std::string& text, const RunRecord& record,
@@ -169,11 +169,12 @@ RequirementResult evaluate_requirement(const std::string& text, const RunRecord&
   using Outcome = RequirementResult::Outcome;
   const Requirement condition = parse_requirement(text);
   const std::optional<ResultValue> value =
-      value_at(answer_of(result_of(record, analysis)), condition.path);
+      value_at(default_answer(make_result(record, analysis)), condition.path);
   if (!value) {
     const bool did_not_run = find_path_of_run(condition.path) != nullptr;
     if (!did_not_run && !condition.path.starts_with("first_batch.by_cause.")) {
-      throw UsageError("--require '" + shown_text(text) + "': " + unknown_path(condition.path));
+      throw add_place<UsageError>("--require '" + shown_text(text) + "': ",
+                                  unknown_path(condition.path));
     }
     return answer_to(Outcome::cannot_tell, text, "cannot be told: this run has no such value");
   }
@@ -205,7 +206,8 @@ RequirementResult evaluate_requirement(const std::string& text, const RunRecord&
   const std::optional<bool> met = holds(*value, condition);
   if (!met) {
     throw UsageError(fmt::format("--require '{}': the value is {}, which cannot be compared so",
-                                 shown_text(text), shown_value(*value, condition)));
+                                 shown_text(text), shown_value(*value, condition)),
+                     "give a value of the same kind");
   }
   return answer_to(
       *met ? Outcome::met : Outcome::not_met, text,

@@ -9,7 +9,7 @@
 namespace loaderscope {
 namespace {
 
-std::string_view type_of(FlatValue::Type type) {
+std::string_view type_name(FlatValue::Type type) {
   if (type == FlatValue::Type::text) return "string";
   if (type == FlatValue::Type::flag) return "boolean";
   return type == FlatValue::Type::whole ? "integer" : "number";
@@ -24,7 +24,8 @@ class PathForm : public FlatWalk {
  protected:
   void visit(const FlatValue& value) override {
     if (!is_in_list())
-      add(value_path(value.name), or_null(type_of(value.type), value.may_be_null), value.sentence);
+      add(value_path(value.name), or_null(type_name(value.type), value.may_be_null),
+          value.sentence);
   }
 
   void opened() override {
@@ -72,7 +73,7 @@ class PathForm : public FlatWalk {
   std::vector<Open> open_;
 };
 
-std::vector<ResultPath> paths_of(const ResultKind& kind) {
+std::vector<ResultPath> kind_paths(const ResultKind& kind) {
   PathForm form;
   std::string schema, version;
   form.text("schema", schema, "");
@@ -82,7 +83,7 @@ std::vector<ResultPath> paths_of(const ResultKind& kind) {
 }
 
 const std::vector<ResultPath>& all_paths_of_run() {
-  static const std::vector<ResultPath> paths = paths_of(find_row("run", result_kinds()));
+  static const std::vector<ResultPath> paths = kind_paths(find_row("run", result_kinds()));
   return paths;
 }
 
@@ -125,7 +126,7 @@ bool matches(std::string_view pattern, std::string_view path) {
 
 std::optional<ResultPath> described_at(const ResultKind& kind, std::string_view path) {
   const std::string wanted = without_brackets(std::string(path));
-  for (ResultPath& one : paths_of(kind)) {
+  for (ResultPath& one : kind_paths(kind)) {
     if (matches(without_brackets(one.path), wanted)) return std::move(one);
   }
   return std::nullopt;

@@ -27,11 +27,11 @@ class ResultReader {
  public:
   explicit ResultReader(const std::string& place) : place_(place) {}
 
-  SavedRun read(std::istream& in) {
-    const JsonNode root = read_members(in);
+  SavedRun read(std::istream& input) {
+    const JsonNode root = read_members(input);
     const JsonCursor document(root, place_);
     if (!schema_seen_) fail_without_schema();
-    if (!in_order_) read_again(in, document);
+    if (!in_order_) read_again(input, document);
     read_facts(document);
     finish_ranks();
     check_account(document);
@@ -45,24 +45,24 @@ class ResultReader {
     Nanos clamped = 0;       // sum so far
   };
 
-  JsonNode read_members(std::istream& in) {
+  JsonNode read_members(std::istream& input) {
     JsonReading reading;
     reading.streamed = {kSteps, kReservoir, kExemplars};
     reading.take_element = [this](std::string_view key, const JsonNode& node) { take(key, node); };
     reading.see_member = [this](std::string_view key, const JsonNode& node) { see(key, node); };
-    return read_json(in, place_, reading);
+    return read_json(input, place_, reading);
   }
 
   // Another program may have written the members in another order: what is streamed is then read
   // once more, when the ranks are known that it belongs to.
-  void read_again(std::istream& in, const JsonCursor& document) {
+  void read_again(std::istream& input, const JsonCursor& document) {
     record_.ranks.clear();
     states_.clear();
     read_ranks(document.at("ranks"));
     in_order_ = true;
-    in.clear();
-    in.seekg(0);
-    read_members(in);
+    input.clear();
+    input.seekg(0);
+    read_members(input);
   }
 
   void see(std::string_view key, const JsonNode& node) {
@@ -76,21 +76,21 @@ class ResultReader {
   }
 
   [[noreturn]] void fail_without_schema() const {
-    throw RunError(fmt::format("{}: not a result of loaderscope (it has no 'schema'); {}", place_,
-                               kGiveResult));
+    throw RunError(fmt::format("{}: not a result of loaderscope (it has no 'schema')", place_),
+                   kGiveResult);
   }
 
   void check_schema_name(const std::string& schema) const {
     const std::string ours = schema_name("run");
     if (schema == ours) return;
     if (schema.starts_with(ours.substr(0, ours.rfind('/') + 1))) {
-      throw RunError(
-          fmt::format("{}: written in {}, of which this loaderscope reads only {}; use the "
-                      "loaderscope that wrote it, or measure again",
-                      place_, schema.substr(0, 40), ours));
+      throw RunError(fmt::format("{}: written in {}, of which this loaderscope reads only {}",
+                                 place_, schema.substr(0, 40), ours),
+                     "use the loaderscope that wrote it, or measure again");
     }
-    throw RunError(fmt::format("{}: its schema is '{}' and not {}; {}", place_,
-                               schema.substr(0, 40), ours, kGiveResult));
+    throw RunError(
+        fmt::format("{}: its schema is '{}' and not {}", place_, schema.substr(0, 40), ours),
+        kGiveResult);
   }
 
   void read_ranks(const JsonCursor& json) {
@@ -123,8 +123,8 @@ class ResultReader {
     const std::string label = fmt::format("{}[{}]", key, taken_++);
     const JsonCursor json(node, place_, label);
     if (key == kReservoir) json.expect_array(1);
-    const JsonCursor of = key == kReservoir ? json.item(0) : json.at("rank");
-    const std::size_t r = rank_of(of);
+    const JsonCursor rank_cursor = key == kReservoir ? json.item(0) : json.at("rank");
+    const std::size_t r = read_rank(rank_cursor);
     RankRecord& rank = record_.ranks[r];
     JsonReader form(json, most_, JsonReader::Root::value);
     form.origin = rank.first_ask;
@@ -140,7 +140,7 @@ class ResultReader {
     }
   }
 
-  std::size_t rank_of(const JsonCursor& json) const {
+  std::size_t read_rank(const JsonCursor& json) const {
     const std::int64_t rank = json.count();
     if (rank >= std::ssize(record_.ranks)) {
       json.fail(fmt::format("is {}, and there are {} ranks before it", rank, record_.ranks.size()));
@@ -187,14 +187,14 @@ class ResultReader {
       if (rank.steps() != states_[r].steps || rank.steps() < 0) {
         throw RunError(
             fmt::format("{}: ranks[{}] says that it measured {} steps after {} of warm-up and "
-                        "'steps' holds {}; save the result again with --json",
-                        place_, r, states_[r].steps, rank.warmup_steps, rank.rows.size()));
+                        "'steps' holds {}",
+                        place_, r, states_[r].steps, rank.warmup_steps, rank.rows.size()),
+            "save the result again with --json");
       }
       if (rank.steps() > 0 && rank.window_end != states_[r].last_end) {
         throw RunError(
-            fmt::format("{}: the window of ranks[{}] does not end with its last step; save the "
-                        "result again with --json",
-                        place_, r));
+            fmt::format("{}: the window of ranks[{}] does not end with its last step", place_, r),
+            "save the result again with --json");
       }
     }
     check_hosts();
@@ -206,10 +206,9 @@ class ResultReader {
     std::int64_t ranks = 0;
     for (const HostRecord& host : record_.hosts) ranks = saturated_sum(ranks, host.ranks);
     if (ranks == std::ssize(record_.ranks)) return;
-    throw RunError(
-        fmt::format("{}: its hosts have {} ranks together and 'ranks' holds {}; merge the records "
-                    "of its hosts again",
-                    place_, ranks, record_.ranks.size()));
+    throw RunError(fmt::format("{}: its hosts have {} ranks together and 'ranks' holds {}", place_,
+                               ranks, record_.ranks.size()),
+                   "merge the records of its hosts again");
   }
 
   void place_exemplars() {
@@ -233,16 +232,15 @@ class ResultReader {
   }
 
   [[noreturn]] void fail_exemplar(const Exemplar& exemplar) const {
-    throw RunError(
-        fmt::format("{}: an exemplar shows step {}, which is not among the steps; save the result "
-                    "again with --json",
-                    place_, exemplar.row.step));
+    throw RunError(fmt::format("{}: an exemplar shows step {}, which is not among the steps",
+                               place_, exemplar.row.step),
+                   "save the result again with --json");
   }
 
   // Compares the totals of the file with the sums of its rows.
   void check_account(const JsonCursor& document) const {
     std::vector<Account> ranks;
-    for (const RankRecord& rank : record_.ranks) ranks.push_back(account_of(rank));
+    for (const RankRecord& rank : record_.ranks) ranks.push_back(rank_account(rank));
     const Account mean = mean_account(ranks);
     const JsonCursor account = document.at("account");
     expect_equal(account.at("compute_s"), mean.compute);
@@ -273,25 +271,25 @@ class ResultReader {
 }  // namespace
 
 SavedRun parse_result(std::string_view text, const std::string& place) {
-  if (text.empty()) throw RunError(fmt::format("{}: the file is empty; {}", place, kGiveResult));
-  std::istringstream in{std::string(text)};
-  return ResultReader(place).read(in);
+  if (text.empty()) throw RunError(fmt::format("{}: the file is empty", place), kGiveResult);
+  std::istringstream input{std::string(text)};
+  return ResultReader(place).read(input);
 }
 
 SavedRun read_result(const std::string& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (status.type() == std::filesystem::file_type::not_found) {
-    throw RunError(fmt::format("{}: there is no such file; {}", path, kGiveResult));
+    throw RunError(fmt::format("{}: there is no such file", path), kGiveResult);
   }
   if (const std::string_view other = non_file_kind(path); !other.empty())
-    throw RunError(fmt::format("{}: {}, not a file; {}", path, other, kGiveResult));
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw RunError(fmt::format("{}: cannot be opened; look at its permissions", path));
-  if (in.peek() == std::ifstream::traits_type::eof()) {
-    throw RunError(fmt::format("{}: the file is empty; {}", path, kGiveResult));
+    throw RunError(fmt::format("{}: {}, not a file", path, other), kGiveResult);
+  std::ifstream input(path, std::ios::binary);
+  if (!input) throw RunError(fmt::format("{}: cannot be opened", path), "look at its permissions");
+  if (input.peek() == std::ifstream::traits_type::eof()) {
+    throw RunError(fmt::format("{}: the file is empty", path), kGiveResult);
   }
-  return ResultReader(path).read(in);
+  return ResultReader(path).read(input);
 }
 
 }  // namespace loaderscope

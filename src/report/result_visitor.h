@@ -120,8 +120,8 @@ class ResultVisitor {
   // Shows the values by the words of an enum for which `is_there(value)` is true. `entry(word,
   // value)` shows one under its word.
   template <class Enum, class Values, class IsThere, class Entry>
-  void by_word(Name name, Values& values, Sentence sentence, const IsThere& is_there,
-               const Entry& entry);
+  void each_word(Name name, Values& values, Sentence sentence, const IsThere& is_there,
+                 const Entry& entry);
   void text_or_null(Name name, std::string& value, Sentence sentence);  // null: ""
   void texts(Name name, std::vector<std::string>& items, Sentence sentence,
              Lines lines = Lines::each);
@@ -159,7 +159,7 @@ class ResultVisitor {
 template <class Enum>
 void ResultVisitor::word(Name name, Enum& value, Sentence sentence) {
   std::string text(name_of(value));
-  word(name, text, names_of<Enum>(), sentence);
+  word(name, text, enum_names<Enum>(), sentence);
   if (reads()) value = value_of<Enum>(text).value_or(value);
 }
 
@@ -247,9 +247,9 @@ void ResultVisitor::entries(Name name, std::vector<std::pair<std::string, Item>>
 }
 
 template <class Enum, class Values, class IsThere, class Entry>
-void ResultVisitor::by_word(Name name, Values& values, Sentence sentence, const IsThere& is_there,
-                            const Entry& entry) {
-  static const std::vector<std::string_view> words = names_of<Enum>();
+void ResultVisitor::each_word(Name name, Values& values, Sentence sentence, const IsThere& is_there,
+                              const Entry& entry) {
+  static const std::vector<std::string_view> words = enum_names<Enum>();
   enter(name, Shape::entries, sentence, Lines::each);
   keys(words);
   if (explains()) {
@@ -287,19 +287,19 @@ void ResultVisitor::if_there(Name name, bool there, AbsentValue missing, const V
 // Seconds by the words of an enum: each of them, or those that are not 0.
 template <class Enum, class Values>
 void format_seconds(ResultVisitor& form, std::string_view name, Values& values,
-                    std::string_view sentence, std::string_view of_each) {
+                    std::string_view sentence, std::string_view each_sentence) {
   form.object(name, sentence, [&] {
     for (const auto& word : Words<Enum>::table())
-      form.seconds(word.name, values[word.value], of_each);
+      form.seconds(word.name, values[word.value], each_sentence);
   });
 }
 
 template <class Enum, class Values>
 void format_seconds_but_zeros(ResultVisitor& form, std::string_view name, Values& values,
-                              std::string_view sentence, std::string_view of_each) {
-  form.by_word<Enum>(
+                              std::string_view sentence, std::string_view each_sentence) {
+  form.each_word<Enum>(
       name, values, sentence, [](Nanos ns) { return ns != 0; },
-      [&](std::string_view key, Nanos& ns) { form.seconds(key, ns, of_each); });
+      [&](std::string_view key, Nanos& ns) { form.seconds(key, ns, each_sentence); });
 }
 
 }  // namespace loaderscope

@@ -14,20 +14,20 @@
 
 namespace loaderscope {
 
-AnyResult result_of(const RunRecord& record, const Analysis& analysis);
+AnyResult make_result(const RunRecord& record, const Analysis& analysis);
 // The same without what is long: ranks, steps, reservoir and exemplars.
-AnyResult answer_of(const RunRecord& record, const Analysis& analysis);
-AnyResult answer_of(const AnyResult& result);
-AnyResult result_of(const Experiment& sweep, std::string_view tool_version);
-AnyResult result_of(const Tune& tune, std::string_view tool_version);
-AnyResult result_of(const compare::Comparison& comparison, std::string_view tool_version);
-AnyResult result_of(const WhatIf& answer, std::string_view tool_version);
-AnyResult result_of(const JobPlan& plan, std::string_view tool_version);
-AnyResult result_of(const selftest::Result& result, std::string_view tool_version);
-AnyResult result_of(const probe::LinkMatrix& matrix, std::string_view tool_version);
-AnyResult result_of(const probe::Profile& profile, std::string_view tool_version);
-AnyResult result_of(const watch::Watch& watch, std::string_view tool_version);
-AnyResult result_of(const dataset::DatasetInfo& info, std::string_view tool_version);
-AnyResult result_of(const dataset::Drift& drift, std::string_view tool_version);
+AnyResult default_answer(const RunRecord& record, const Analysis& analysis);
+AnyResult default_answer(const AnyResult& result);
+AnyResult make_result(const Experiment& sweep, std::string_view tool_version);
+AnyResult make_result(const Tune& tune, std::string_view tool_version);
+AnyResult make_result(const compare::Comparison& comparison, std::string_view tool_version);
+AnyResult make_result(const WhatIf& answer, std::string_view tool_version);
+AnyResult make_result(const JobPlan& plan, std::string_view tool_version);
+AnyResult make_result(const selftest::Result& result, std::string_view tool_version);
+AnyResult make_result(const probe::LinkMatrix& matrix, std::string_view tool_version);
+AnyResult make_result(const probe::Profile& profile, std::string_view tool_version);
+AnyResult make_result(const watch::Watch& watch, std::string_view tool_version);
+AnyResult make_result(const dataset::DatasetInfo& info, std::string_view tool_version);
+AnyResult make_result(const dataset::Drift& drift, std::string_view tool_version);
 
 }  // namespace loaderscope

@@ -101,21 +101,21 @@ const std::string* cell_at(const ResultRow& row, const std::string& path) {
 }
 
 // Returns the columns of all rows, each at its place in the first row that has it.
-std::vector<std::string> names_in(const std::vector<ResultRow>& rows) {
+std::vector<std::string> row_names(const std::vector<ResultRow>& rows) {
   std::vector<std::string> columns;
   for (const ResultRow& row : rows) {
-    auto behind = columns.begin();
+    auto after = columns.begin();
     for (const ResultCell& cell : row) {
       auto known = std::find(columns.begin(), columns.end(), cell.path);
-      if (known == columns.end()) known = columns.insert(behind, cell.path);
-      behind = known + 1;
+      if (known == columns.end()) known = columns.insert(after, cell.path);
+      after = known + 1;
     }
   }
   return columns;
 }
 
 // Makes a test whose name is the text cells before the flag.
-JUnitTest test_of(const ResultRow& row, const std::string& flag) {
+JUnitTest row_test(const ResultRow& row, const std::string& flag) {
   JUnitTest test;
   if (const std::string* passed = cell_at(row, flag)) test.passed = *passed != "false";
   for (const ResultCell& cell : row) {
@@ -130,8 +130,8 @@ JUnitTest test_of(const ResultRow& row, const std::string& flag) {
 
 void write_case(std::ostream& out, std::string_view kind, const JUnitTest& test) {
   out << fmt::format("    <testcase classname=\"loaderscope.{}\" name=\"{}\">\n", kind,
-                     in_xml(test.name));
-  const std::string message = in_xml(test.message);
+                     escape_xml(test.name));
+  const std::string message = escape_xml(test.message);
   if (!test.passed)
     out << fmt::format("      <skipped message=\"{}\"/>\n", message);
   else if (!*test.passed)
@@ -161,7 +161,7 @@ void write_suite(std::ostream& out, std::string_view kind, const JUnitSuite& sui
 
 void write_rows_csv(std::ostream& out, const AnyResult& result) {
   const std::vector<ResultRow> rows = list_rows(result, find_row(result.kind, result_kinds()).rows);
-  const std::vector<std::string> columns = names_in(rows);
+  const std::vector<std::string> columns = row_names(rows);
   std::string header = "case";
   for (const std::string& column : columns) header += "," + quoted(column);
   out << header << '\n';
@@ -180,7 +180,7 @@ void write_junit(std::ostream& out, const AnyResult& result) {
   if (kind.own.tests != nullptr) return write_suite(out, result.kind, kind.own.tests(result));
   JUnitSuite suite;
   for (const ResultRow& row : list_rows(result, kind.tests.list))
-    suite.tests.push_back(test_of(row, std::string(kind.tests.flag)));
+    suite.tests.push_back(row_test(row, std::string(kind.tests.flag)));
   write_suite(out, result.kind, suite);
 }
 

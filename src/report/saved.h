@@ -19,7 +19,7 @@ struct SavedResult {
 // Read a saved result. Throw RunError if it is cut off, has another schema, or has impossible
 // values.
 SavedResult read_saved(const ResultKind& kind, const std::string& path);
-SavedResult parse_saved(const ResultKind& kind, std::istream& in, const std::string& place);
+SavedResult parse_saved(const ResultKind& kind, std::istream& input, const std::string& place);
 
 // Throws RunError if the document is of another kind or another version.
 void check_schema(const JsonCursor& document, std::string_view kind);

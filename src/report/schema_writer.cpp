@@ -20,7 +20,7 @@ Json empty_object() {
           {"additionalProperties", false}};
 }
 
-Json node_of(Shape shape) {
+Json make_node(Shape shape) {
   if (shape == Shape::object) return empty_object();
   if (shape == Shape::entries) return {{"type", "object"}};
   return {{"type", "array"}};
@@ -32,7 +32,7 @@ void allow_null(Json& node) {
 }
 
 // Returns the schema of a setting, as far as it follows from its text.
-Json node_of(const Field& field) {
+Json make_node(const Field& field) {
   Json node = {{"description", field.help}};
   if (field.repeats) {
     node["type"] = "array";
@@ -88,7 +88,7 @@ class SchemaWriter : public ResultVisitor {
     Json config = empty_object();
     config["description"] = keys::kConfigSentence;
     for (const Field& field : fields())
-      config["properties"][keys::of_field(field.name)] = node_of(field);
+      config["properties"][keys::field_key(field.name)] = make_node(field);
     config["additionalProperties"] = true;  // members of an older or newer version
     config.erase("required");
     add("config", std::move(config), {});
@@ -107,7 +107,7 @@ class SchemaWriter : public ResultVisitor {
 
  protected:
   void enter(Name name, Shape shape, Sentence sentence, Lines) override {
-    Json node = node_of(shape);
+    Json node = make_node(shape);
     if (!sentence.empty()) node["description"] = sentence;
     open_.push_back(
         {std::string(name), shape, std::move(node), std::exchange(missing_, std::nullopt)});

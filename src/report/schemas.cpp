@@ -26,11 +26,11 @@ template <class Result, void (*describe)(ResultVisitor&, Result&)>
 SavedResult read(ResultVisitor& form, const std::string& tool_version) {
   const auto result = std::make_shared<Result>();
   describe(form, *result);
-  return {result, result_of(*result, tool_version)};
+  return {result, make_result(*result, tool_version)};
 }
 
 AnyResult shortened_run(const AnyResult& result) {
-  return answer_of(*result.record, *result.analysis);
+  return default_answer(*result.record, *result.analysis);
 }
 
 constexpr OwnWriters kRunWriters = {.csv = write_csv,

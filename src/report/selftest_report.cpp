@@ -21,7 +21,7 @@ using selftest::Result;
 constexpr double kVisibleChange = 0.01;   // share of the injected delay
 constexpr double kMuchContention = 0.05;  // share of the base runs' windows
 
-std::string percent_of(const Recovery& recovery) { return format_percent(recovery.share()); }
+std::string share_text(const Recovery& recovery) { return format_percent(recovery.share()); }
 
 std::string name_of_stage(const Recovery& recovery) {
   return std::string(name_of(recovery.stage)) + " (" + recovery.pipeline + ")";
@@ -31,7 +31,7 @@ std::string not_found_line(const std::vector<const Recovery*>& missing) {
   std::string text = "Do not trust it here: of the delay injected into ";
   for (const Recovery* recovery : missing) {
     if (recovery != missing.front()) text += ", of that into ";
-    text += name_of_stage(*recovery) + " the account shows " + percent_of(*recovery);
+    text += name_of_stage(*recovery) + " the account shows " + share_text(*recovery);
   }
   return text;
 }
@@ -61,7 +61,7 @@ std::string answer_line(const Result& result) {
   return fmt::format(
       "Trust it here: at least {:.0f} % of every injected delay was found in its own stage, "
       "worst {} {}{}",
-      100 * (1 - kTolerance), name_of_stage(*result.worst()), percent_of(*result.worst()),
+      100 * (1 - kTolerance), name_of_stage(*result.worst()), share_text(*result.worst()),
       found_late_words(result));
 }
 
@@ -105,14 +105,14 @@ std::string format_elsewhere(const Recovery& recovery) {
   return text;
 }
 
-double miss_of(const Recovery& recovery) { return std::abs(recovery.share() - 1); }
+double miss(const Recovery& recovery) { return std::abs(recovery.share() - 1); }
 
 // In short what was not found, and of each stage the pipeline that misses it most.
-std::vector<const Recovery*> rows_of(const Result& result, bool all) {
+std::vector<const Recovery*> shown_rows(const Result& result, bool all) {
   std::map<Stage, const Recovery*> worst;
   for (const Recovery& recovery : result.stages) {
     const Recovery*& so_far = worst[recovery.stage];
-    if (so_far == nullptr || miss_of(recovery) > miss_of(*so_far)) so_far = &recovery;
+    if (so_far == nullptr || miss(recovery) > miss(*so_far)) so_far = &recovery;
   }
   std::vector<const Recovery*> rows;
   for (const Recovery& recovery : result.stages) {
@@ -125,10 +125,10 @@ void add_rows(TextReportBuilder& screen, const Result& result, bool all) {
   TextTable table("llrrrrl", {"pipeline", "stage", "injected ms/step", "found ms/step", "found",
                               "rounds", all ? "other causes" : ""});
   std::string_view last;
-  for (const Recovery* recovery : rows_of(result, all)) {
+  for (const Recovery* recovery : shown_rows(result, all)) {
     table.add({last == recovery->pipeline ? "" : recovery->pipeline,
                std::string(name_of(recovery->stage)), format_ms(recovery->injected_s),
-               format_ms(recovery->recovered_s()), percent_of(*recovery),
+               format_ms(recovery->recovered_s()), share_text(*recovery),
                std::to_string(recovery->growth.size()), all ? format_elsewhere(*recovery) : ""});
     last = recovery->pipeline;
   }
@@ -137,8 +137,8 @@ void add_rows(TextReportBuilder& screen, const Result& result, bool all) {
 
 std::string basis_line(const Result& result) {
   return fmt::format(
-      "Found: by how much a cause's stall per step grew against runs without the delay in between, "
-      "median of the rounds; engine {}, {:.0f} s, {} of the base runs waiting for a core",
+      "The table shows by how much a cause's stall per step grew against runs without the delay in "
+      "between, median of the rounds; engine {}, {:.0f} s, {} of the base runs waiting for a core",
       result.engine, seconds(result.wall), format_percent(result.contention));
 }
 
@@ -152,13 +152,13 @@ void format_growth(ResultVisitor& form, Recovery& recovery) {
   form.entries(
       "elsewhere", elsewhere, "growth of the other causes / injected_s, those from 0.01 on",
       [&](ResultVisitor::Name cause, double change) { form.shown(cause, change, ""); },
-      names_of<Cause>(), Lines::one);
+      enum_names<Cause>(), Lines::one);
 }
 
 void describe_recovery(ResultVisitor& form, Recovery& recovery) {
   form.text("pipeline", recovery.pipeline, "the pipeline that the delay was injected into");
   form.word("stage", recovery.stage, "the stage that it was injected into");
-  form.shown_word("cause", name_of(recovery.cause()), names_of<Cause>(),
+  form.shown_word("cause", name_of(recovery.cause()), enum_names<Cause>(),
                   "the cause of stall that must grow");
   form.real("injected_s", recovery.injected_s, "delay per step, seconds", kNotNegative);
   form.shown("recovered_s", recovery.recovered_s(),
@@ -172,7 +172,7 @@ void describe_recovery(ResultVisitor& form, Recovery& recovery) {
       "by how much each cause's stall per step grew in each round, seconds; those of 0 are left "
       "out",
       [&](PerCause<double>& round) {
-        form.by_word<Cause>(
+        form.each_word<Cause>(
             "", round, "one round", [](double growth) { return growth != 0; },
             [&](ResultVisitor::Name cause, double& growth) { form.real(cause, growth, ""); });
       },
@@ -181,7 +181,7 @@ void describe_recovery(ResultVisitor& form, Recovery& recovery) {
 
 }  // namespace
 
-void tell_selftest(TextReport& reading, const Result& result, const ReportStyle& style) {
+void write_selftest_text(TextReport& reading, const Result& result, const ReportStyle& style) {
   TextReportBuilder& screen = reading.body;
   screen.wrapped_headline(answer_line(result), result.passed() ? LineTone::good : LineTone::bad);
   screen.line(LinePriority::advice, reason_line(result));

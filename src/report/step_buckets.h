@@ -15,7 +15,7 @@ struct StepStretch {
   PerCause<Nanos> stall{};
 
   double middle() const { return static_cast<double>(first + last) / 2; }
-  double mean(Nanos of) const { return loaderscope::seconds(of) / static_cast<double>(steps); }
+  double mean(Nanos part) const { return loaderscope::seconds(part) / static_cast<double>(steps); }
 };
 
 struct StepBuckets {

@@ -14,7 +14,7 @@
 namespace loaderscope {
 namespace {
 
-const DataFacts* facts_of(const Experiment& experiment, const std::string& data) {
+const DataFacts* find_facts(const Experiment& experiment, const std::string& data) {
   for (const DataFacts& facts : experiment.data) {
     if (facts.data == data) return &facts;
   }
@@ -31,21 +31,21 @@ struct Contest {
   const std::string& first() const { return axis->values.front(); }
 };
 
-std::optional<Contest> contest_of(const Experiment& experiment, const SweepAnswer& answer) {
-  Contest contest{data_axis(experiment), caches_of(experiment), "", false};
+std::optional<Contest> find_contest(const Experiment& experiment, const SweepAnswer& answer) {
+  Contest contest{data_axis(experiment), list_caches(experiment), "", false};
   if (contest.axis == nullptr || contest.axis->values.size() < 2) return std::nullopt;
-  const auto rate_of = [&](const std::string& data) -> std::optional<Estimate> {
+  const auto mean_rate = [&](const std::string& data) -> std::optional<Estimate> {
     const auto best = best_with(experiment, answer, data, contest.caches.front());
     return best ? answer.rate[*best] : std::nullopt;
   };
   std::optional<Estimate> fastest;
   for (const std::string& data : contest.axis->values) {
-    const std::optional<Estimate> rate = rate_of(data);
+    const std::optional<Estimate> rate = mean_rate(data);
     if (!rate || (fastest && rate->mean <= fastest->mean)) continue;
     fastest = rate;
     contest.winner = data;
   }
-  const std::optional<Estimate> first = rate_of(contest.first());
+  const std::optional<Estimate> first = mean_rate(contest.first());
   if (!fastest || !first) return std::nullopt;
   constexpr double kNoGain = 1.03;
   contest.is_real = fastest->low > first->high && fastest->mean > kNoGain * first->mean;
@@ -111,19 +111,19 @@ bool is_smaller(const DataFacts& one, const DataFacts& other) {
 
 std::string repacking_line(const Experiment& experiment, const SweepAnswer& answer,
                            const Contest& contest) {
-  const DataFacts* facts = facts_of(experiment, contest.first());
+  const DataFacts* facts = find_facts(experiment, contest.first());
   if (!experiment.repacking || facts == nullptr) return "";
-  const DataFacts* winner = facts_of(experiment, contest.winner);
+  const DataFacts* winner = find_facts(experiment, contest.winner);
   if (contest.is_real && winner != nullptr && is_smaller(*winner, *facts))
     return fmt::format(
         "repacking alone does not give that: a sample of {} takes {} of the disk, and one of {} "
-        "{}: they are smaller images, or encoded anew",
+        "{}: they are smaller images, or encoded again",
         shown_text(contest.winner), format_size(disk_of_sample(*winner)), shown_text(facts->data),
         format_size(disk_of_sample(*facts)));
   const Repacking& repacking = *experiment.repacking;
   std::string text = fmt::format(
-      "repacking, without encoding anew, takes {} (measured on {}, {})",
-      format_duration(repacking.of_all), plural(repacking.samples, "sample"),
+      "repacking, without encoding again, takes {} (measured on {}, {})",
+      format_duration(repacking.all_samples), plural(repacking.samples, "sample"),
       format_percent(static_cast<double>(repacking.samples) / static_cast<double>(facts->samples)));
   const std::string& cache = contest.caches.front();
   const auto before = best_with(experiment, answer, contest.first(), cache);
@@ -131,7 +131,7 @@ std::string repacking_line(const Experiment& experiment, const SweepAnswer& answ
   const auto samples = static_cast<double>(facts->samples);
   const double saved = samples / answer.rate[*before]->mean - samples / answer.rate[*after]->mean;
   if (!contest.is_real || saved <= 0) return text + "; it does not pay back";
-  const double epochs = std::ceil(seconds(repacking.of_all) / saved);
+  const double epochs = std::ceil(seconds(repacking.all_samples) / saved);
   return text +
          fmt::format(
              ", an epoch of {} saves {} of {}: paid back within {}", format_count(facts->samples),
@@ -162,7 +162,7 @@ TextTable table_of_formats(const Experiment& experiment, const SweepAnswer& answ
     row.push_back(run.reading ? number(reading.requests) : "");
     row.push_back(run.reading ? number(reading.touched) : "");
     row.push_back(format_duration(run.first_batch));
-    const DataFacts* facts = facts_of(experiment, setting_text(one, data_axis(experiment)->key));
+    const DataFacts* facts = find_facts(experiment, setting_text(one, data_axis(experiment)->key));
     row.push_back(facts ? format_duration(facts->index) : "");
     row.push_back(facts ? format_size(static_cast<double>(facts->disk)) : "");
     row.push_back(bound_by(one));
@@ -174,9 +174,9 @@ TextTable table_of_formats(const Experiment& experiment, const SweepAnswer& answ
 }  // namespace
 
 std::string format_answer(const Experiment& experiment, const SweepAnswer& answer) {
-  const std::optional<Contest> contest = contest_of(experiment, answer);
+  const std::optional<Contest> contest = find_contest(experiment, answer);
   if (!contest) return "";
-  const DataFacts* facts = facts_of(experiment, contest->winner);
+  const DataFacts* facts = find_facts(experiment, contest->winner);
   if (contest->is_real) {
     return fmt::format("{} {}: {}", facts != nullptr && facts->is_packed ? "Repack as" : "Use",
                        shown_text(contest->winner),
@@ -194,7 +194,7 @@ std::string format_answer(const Experiment& experiment, const SweepAnswer& answe
 
 void add_formats(TextReportBuilder& screen, const Experiment& experiment,
                  const SweepAnswer& answer) {
-  const std::optional<Contest> contest = contest_of(experiment, answer);
+  const std::optional<Contest> contest = find_contest(experiment, answer);
   if (!contest) return;
   screen.line(LinePriority::advice, cause_line(experiment, answer, *contest));
   screen.line(LinePriority::advice, repacking_line(experiment, answer, *contest));

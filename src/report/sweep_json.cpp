@@ -30,10 +30,10 @@ struct SweptCase {
 
 std::vector<SweptCase> swept_cases(const Experiment& experiment, const SweepAnswer& answer) {
   std::vector<SweptCase> swept;
-  const RunConfig in_force = in_force_of(experiment);
+  const RunConfig resolved = resolved_config(experiment);
   for (std::size_t i = 0; i < experiment.cases.size(); ++i) {
     const Case& one = experiment.cases[i];
-    swept.push_back({values_of(experiment, one), settings_of(one, in_force), one.skipped,
+    swept.push_back({axis_values(experiment, one), case_settings(one, resolved), one.skipped,
                      answer.rate[i], answer.busy[i], one.runs});
   }
   return swept;
@@ -73,7 +73,7 @@ bool is_found_by_running(const Case& one, const std::string& key) {
 // The saved case is `one`, with the same settings in force, as far as they are known.
 bool is_case(const SweptCase& saved, const Experiment& experiment, const Case& one) {
   if (!has_changes(saved, one.changes)) return false;
-  const AxisValues values = values_of(experiment, one);
+  const AxisValues values = axis_values(experiment, one);
   return std::all_of(values.begin(), values.end(), [&](const auto& value) {
     return is_found_by_running(one, value.first) ||
            std::find(saved.values.begin(), saved.values.end(), value) != saved.values.end();
@@ -91,7 +91,7 @@ void adopt_values(const SweptCase& saved, Case& one) {
 }
 
 // The case of the experiment that was saved as `saved`; null: none.
-Case* case_of(const SweptCase& saved, Experiment& experiment) {
+Case* find_case(const SweptCase& saved, Experiment& experiment) {
   for (Case& one : experiment.cases) {
     if (one.skipped.empty() && is_case(saved, experiment, one)) return &one;
   }
@@ -100,7 +100,7 @@ Case* case_of(const SweptCase& saved, Experiment& experiment) {
 
 // Moves the runs of a saved case into `experiment`. `at` is the place of the case in the file.
 void adopt(SweptCase& saved, const JsonCursor& at, Experiment& experiment) {
-  Case* one = case_of(saved, experiment);
+  Case* one = find_case(saved, experiment);
   if (one == nullptr) at.fail("is no case of this sweep, where flags or cores are not the same");
   try {
     adopt_values(saved, *one);
@@ -113,12 +113,12 @@ void adopt(SweptCase& saved, const JsonCursor& at, Experiment& experiment) {
 std::ifstream open_sweep(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error))
-    throw RunError(path + ": there is no such file; " + std::string(kGiveSweep));
+    throw RunError(path + ": there is no such file", std::string(kGiveSweep));
   if (const std::string_view other = non_file_kind(path); !other.empty())
-    throw RunError(path + ": is " + std::string(other) + "; " + std::string(kGiveSweep));
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw RunError(path + ": cannot be read; " + std::string(kGiveSweep));
-  return in;
+    throw RunError(path + ": is " + std::string(other), std::string(kGiveSweep));
+  std::ifstream input(path, std::ios::binary);
+  if (!input) throw RunError(path + ": cannot be read", std::string(kGiveSweep));
+  return input;
 }
 
 void check_schema(const JsonCursor& document, const std::string& path) {
@@ -127,17 +127,17 @@ void check_schema(const JsonCursor& document, const std::string& path) {
     const JsonCursor schema = document.at("schema");
     if (schema.text() == expected) return;
   }
-  throw RunError(path + ": is no sweep (" + expected + "); " + std::string(kGiveSweep));
+  throw RunError(path + ": is no sweep (" + expected + ")", std::string(kGiveSweep));
 }
 
 }  // namespace
 
 void describe_sweep(ResultVisitor& form, Experiment& experiment) {
   SweepAnswer answer = judge_sweep(experiment);
-  Given given = given_in(experiment);
-  RunConfig in_force = in_force_of(experiment);
+  Given given = given_settings(experiment);
+  RunConfig resolved = resolved_config(experiment);
   describe_given(form, given);
-  form.settings(in_force);
+  form.settings(resolved);
   describe_index(form, "best", answer.best, "index of the case with the highest rate");
   describe_index(form, "knee", answer.knee,
                  "index of the cheapest case whose interval reaches within 3 % of the best");
@@ -151,28 +151,28 @@ void describe_sweep(ResultVisitor& form, Experiment& experiment) {
   take_given(form, given, experiment);
   for (SweptCase& saved : cases) {
     Case& one = experiment.cases.emplace_back();
-    take_settings(form, saved.settings, in_force, one);
+    take_settings(form, saved.settings, resolved, one);
     one.skipped = saved.skipped;
     one.runs = std::move(saved.runs);
   }
 }
 
 void resume_sweep(const std::string& path, Experiment& experiment) {
-  std::ifstream in = open_sweep(path);
-  resume_sweep(in, path, experiment);
+  std::ifstream input = open_sweep(path);
+  resume_sweep(input, path, experiment);
 }
 
-void resume_sweep(std::istream& in, const std::string& path, Experiment& experiment) {
-  const JsonNode root = read_json(in, path, {});
+void resume_sweep(std::istream& input, const std::string& path, Experiment& experiment) {
+  const JsonNode root = read_json(input, path, {});
   const JsonCursor document(root, path);
   check_schema(document, path);
   JsonReader form(document, kMaxOfRun);
   Given given;
   describe_given(form, given);
-  const std::string differs = difference(given, given_in(experiment));
+  const std::string differs = difference(given, given_settings(experiment));
   if (!differs.empty()) {
-    throw UsageError("--resume " + path + ": " + differs +
-                     "; resume with the same settings, or begin a new sweep");
+    throw UsageError("--resume " + path + ": " + differs,
+                     "resume with the same settings, or begin a new sweep");
   }
   std::vector<SweptCase> cases;
   describe_cases(form, cases);

@@ -23,7 +23,7 @@ constexpr double kWithin = 0.03;
 constexpr int kBarColumns = 20, kMinBarColumns = 8;
 
 // Returns the cases whose interval overlaps the interval of the best. The knee has its own text.
-std::string words_of_equals(const Experiment& experiment, const SweepAnswer& answer) {
+std::string describe_equals(const Experiment& experiment, const SweepAnswer& answer) {
   std::vector<std::size_t> equals;
   for (std::size_t i = 0; i < answer.rate.size(); ++i) {
     if (i == *answer.best || answer.knee == i || !answer.rate[i]) continue;
@@ -43,7 +43,7 @@ std::string answer_line(const Experiment& experiment, const SweepAnswer& answer)
                                  format_rate(*answer.rate[*answer.best]));
   if (const auto& busy = answer.busy[*answer.best])
     text += fmt::format(", {} busy", format_percent(std::min(1.0, busy->mean)));
-  text += words_of_equals(experiment, answer);
+  text += describe_equals(experiment, answer);
   if (!answer.knee || answer.knee == answer.best) return text;
   const Case& knee = experiment.cases[*answer.knee];
   const Estimate& rate = *answer.rate[*answer.knee];
@@ -68,9 +68,9 @@ std::string runs_line(const Experiment& experiment) {
   if (skipped > 0) text += fmt::format("; {} skipped", skipped);
   if (experiment.interrupted) text += "; interrupted";
   if (waiting > 0)
-    text += fmt::format("; {} not run yet: go on with --resume or a longer --budget", waiting);
+    text += fmt::format("; {} not run yet: continue with --resume or a longer --budget", waiting);
   if (waiting == 0 && once > 0)
-    text += fmt::format("; {} ran only once: go on with --resume or a longer --budget", once);
+    text += fmt::format("; {} ran only once: continue with --resume or a longer --budget", once);
   return text;
 }
 
@@ -121,9 +121,9 @@ TextTable table_of_cases(const Experiment& experiment, const SweepAnswer& answer
     row.push_back(account_bar(last_account(one), bar));
     const std::optional<double> cpu = cpu_per_thousand(one);
     row.push_back(cpu ? fmt::format("{:.3g}", *cpu) : "");
-    row.push_back(bytes_text(mean_of(one, &CaseRun::resident)));
-    row.push_back(bytes_text(mean_of(one, &CaseRun::pinned)));
-    row.push_back(bytes_text(mean_of(one, &CaseRun::shared)));
+    row.push_back(bytes_text(mean_bytes(one, &CaseRun::resident)));
+    row.push_back(bytes_text(mean_bytes(one, &CaseRun::pinned)));
+    row.push_back(bytes_text(mean_bytes(one, &CaseRun::shared)));
     row.push_back(remark_on(answer, i));
     table.add(std::move(row));
   }
@@ -191,14 +191,14 @@ void add_map(TextReportBuilder& screen, const Experiment& experiment, const Swee
 }
 
 std::vector<std::string> skipped_lines(const Experiment& experiment) {
-  std::map<std::string, std::vector<std::string>> by_reason;
+  std::map<std::string, std::vector<std::string>> reasons;
   for (const Case& one : experiment.cases) {
     if (!one.skipped.empty())
-      by_reason[one.skipped].push_back(one.changes.empty() ? "the base case"
-                                                           : changes_to_text(one.changes));
+      reasons[one.skipped].push_back(one.changes.empty() ? "the base case"
+                                                         : changes_to_text(one.changes));
   }
   std::vector<std::string> lines;
-  for (const auto& [reason, cases] : by_reason) {
+  for (const auto& [reason, cases] : reasons) {
     std::string text = "skipped: " + cases.front();
     if (cases.size() > 1) text += fmt::format(" and {} more", cases.size() - 1);
     lines.push_back(text + ": " + reason);

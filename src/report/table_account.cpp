@@ -34,13 +34,13 @@ std::string remark_on(Cause cause, const RunRecord& record, const Account& accou
     return code_words(record, "sampler");
   if (cause == Cause::launch && account.not_asking > 0) {
     return fmt::format("{} of it {} a batch that is ready",
-                       format_duration(of_step(record, account.not_asking)),
+                       format_duration(step_mean(record, account.not_asking)),
                        waits_for_notifications(record, account)
-                           ? "for " + words_of_cause(cause, record, account) + ", before it takes"
+                           ? "for " + describe_cause(cause, record, account) + ", before it takes"
                            : "not asking for");
   }
   if (cause == Cause::contention) {
-    const std::string others = words_of_others(record);
+    const std::string others = describe_others(record);
     return others.empty() ? "runnable, and no core free" : others;
   }
   if (cause == Cause::other) return "no known cause";
@@ -68,7 +68,7 @@ std::string joined(const std::string& first, const std::string& second) {
 }
 
 // The rows that matter, and one for all others together where that is not nothing.
-std::vector<AccountLine> in_short(const std::vector<AccountLine>& lines) {
+std::vector<AccountLine> shorten(const std::vector<AccountLine>& lines) {
   std::vector<AccountLine> kept;
   AccountLine others;
   std::size_t count = 0;
@@ -88,7 +88,7 @@ std::vector<AccountLine> in_short(const std::vector<AccountLine>& lines) {
   return kept;
 }
 
-TextTable table_of(const std::vector<AccountLine>& lines, const std::string& first, int bar) {
+TextTable lines_table(const std::vector<AccountLine>& lines, const std::string& first, int bar) {
   TextTable table("lrrrll", {first, "per step", "share", "95 %", "", ""});
   for (const AccountLine& line : lines) {
     const double length = std::clamp(std::round(line.share * bar), 0.0, double{1} * bar);
@@ -108,7 +108,7 @@ std::vector<AccountLine> account_lines(const RunRecord& record, const Analysis& 
     const Nanos ns = account.stall[word.value];
     if (ns == 0) continue;
     lines.push_back(
-        {std::string(word.name), of_step(record, ns), share_of(ns, account),
+        {std::string(word.name), step_mean(record, ns), window_share(ns, account),
          analysis.share[word.value],
          joined(gain_words(word.value, analysis), remark_on(word.value, record, account))});
   }
@@ -117,7 +117,7 @@ std::vector<AccountLine> account_lines(const RunRecord& record, const Analysis& 
     return a_other != b_other ? b_other : a.share > b.share;
   });
   if (analysis.has_busy) {
-    lines.insert(lines.begin(), {"compute", of_step(record, account.compute), busy_of(account),
+    lines.insert(lines.begin(), {"compute", step_mean(record, account.compute), busy_share(account),
                                  analysis.busy, ""});
   }
   return lines;
@@ -126,13 +126,13 @@ std::vector<AccountLine> account_lines(const RunRecord& record, const Analysis& 
 TextTable account_table(const RunRecord& record, const Analysis& analysis,
                         const ReportStyle& style) {
   std::vector<AccountLine> lines = account_lines(record, analysis);
-  if (!style.verbose) lines = in_short(lines);
+  if (!style.verbose) lines = shorten(lines);
   const std::string first = first_column(record, analysis);
-  if (style.drawn) return table_of(lines, first, 0);
+  if (style.drawn) return lines_table(lines, first, 0);
   const int bar = std::clamp(style.width - 64, 10, kMaxBar);
-  const int beyond = static_cast<int>(table_of(lines, first, bar).columns()) - style.width;
+  const int beyond = static_cast<int>(lines_table(lines, first, bar).columns()) - style.width;
   const int fitting = std::max(kShortestBar, bar - std::max(0, beyond));
-  return table_of(lines, first, fitting);
+  return lines_table(lines, first, fitting);
 }
 
 }  // namespace loaderscope

@@ -16,8 +16,8 @@ namespace {
 
 // A program's own threads, as PyTorch's pool that spins between two steps, make no sample. What a
 // program computes on the CPU takes cores as its loader does.
-std::optional<Ceiling> of_making(const RunRecord& record, const Analysis& analysis, double rate,
-                                 double all_cpu) {
+std::optional<Ceiling> making_ceiling(const RunRecord& record, const Analysis& analysis,
+                                      double rate, double all_cpu) {
   double launching = 0;
   Nanos window = 0;
   for (const RankRecord& rank : record.ranks) {
@@ -36,13 +36,14 @@ std::optional<Ceiling> of_making(const RunRecord& record, const Analysis& analys
   return Ceiling{"cores", what, cores / each, rate * each / cores};
 }
 
-std::optional<Ceiling> of_cores(const RunRecord& record, const Analysis& analysis, double rate) {
+std::optional<Ceiling> cores_ceiling(const RunRecord& record, const Analysis& analysis,
+                                     double rate) {
   const double cpu = value_of(record.metrics, metric::process_cpu_s).value_or(0);
   constexpr double kMax = 9e9;  // seconds that can be shown
   const double cores = cores_of_job(record);
   if (cpu <= 0 || cpu >= kMax || cores <= 0) return {};
   if (record.config.program.command.given && has_gpu(record))
-    return of_making(record, analysis, rate, cpu);
+    return making_ceiling(record, analysis, rate, cpu);
   const double each = cpu / static_cast<double>(analysis.samples);
   const std::string what = fmt::format("{} at {} of CPU time per sample", format_cores(cores),
                                        format_duration(std::llround(each * 1e9)));
@@ -52,12 +53,12 @@ std::optional<Ceiling> of_cores(const RunRecord& record, const Analysis& analysi
 
 // Returns the ceiling of a simulated link. The configuration does not contain the rate of a real
 // link.
-std::optional<Ceiling> of_link(const RunRecord& record, double rate) {
+std::optional<Ceiling> link_ceiling(const RunRecord& record, double rate) {
   if (!record.simulated) return {};
   const RunConfig& config = record.config;
   const StageStats copies = job_stages(record)[Stage::h2d];
   const double delivered = per_second(record, &RankRecord::delivered_bytes).value_or(0);
-  if (copies.bytes == 0 || delivered <= 0 || config.cost_of(Stage::h2d) != nullptr) return {};
+  if (copies.bytes == 0 || delivered <= 0 || config.declared_cost(Stage::h2d) != nullptr) return {};
   const bool pageable = config.loader.memory == MemoryMode::pageable;
   const double speed =
       pageable ? config.trainer.link.value.pageable : config.trainer.link.value.pinned;
@@ -69,11 +70,11 @@ std::optional<Ceiling> of_link(const RunRecord& record, double rate) {
 
 }  // namespace
 
-std::vector<Ceiling> ceilings_of(const RunRecord& record, const Analysis& analysis) {
+std::vector<Ceiling> list_ceilings(const RunRecord& record, const Analysis& analysis) {
   const double rate = per_second(record, &RankRecord::samples).value_or(0);
   if (rate <= 0 || analysis.samples == 0) return {};
   std::vector<Ceiling> ceilings;
-  for (const auto& ceiling : {of_cores(record, analysis, rate), of_link(record, rate)}) {
+  for (const auto& ceiling : {cores_ceiling(record, analysis, rate), link_ceiling(record, rate)}) {
     if (ceiling) ceilings.push_back(*ceiling);
   }
   for (const MachineCeiling& each : machine_ceilings(record))
@@ -86,7 +87,7 @@ std::string probed_line(const RunRecord& record) { return probed_words(machine_c
 // "ceiling: 41,519 samples/s by the link at 25.0 GB/s (2.2 % reached)"
 std::string ceiling_line(const RunRecord& record, const Analysis& analysis) {
   std::string text;
-  for (const Ceiling& each : ceilings_of(record, analysis)) {
+  for (const Ceiling& each : list_ceilings(record, analysis)) {
     text += fmt::format("{}{} samples/s by {} ({} reached)", text.empty() ? "ceiling: " : "; ",
                         format_rate(each.samples_per_s), each.what, format_percent(each.reached));
   }

@@ -26,7 +26,7 @@ std::string epoch_words(const RunRecord& record, const Analysis& analysis) {
 }
 
 template <class Value>
-std::pair<double, double> range_of(const std::vector<Account>& accounts, const Value& value) {
+std::pair<double, double> value_range(const std::vector<Account>& accounts, const Value& value) {
   std::pair<double, double> range = {value(accounts.front()), value(accounts.front())};
   for (const Account& account : accounts) {
     range.first = std::min(range.first, value(account));
@@ -37,19 +37,19 @@ std::pair<double, double> range_of(const std::vector<Account>& accounts, const V
 
 std::string straggler_words(const RunRecord& record, const Analysis& analysis) {
   const std::vector<Account>& ranks = analysis.rank_accounts;
-  const auto waits = [](const Account& a) { return share_of(a.waiting_for_ranks, a); };
-  const double most = range_of(ranks, waits).second;
+  const auto waits = [](const Account& a) { return window_share(a.waiting_for_ranks, a); };
+  const double most = value_range(ranks, waits).second;
   if (most <= kHardly && !record.config.trainer.sync_ranks) {
     std::vector<double> rates;
     for (const RankRecord& rank : record.ranks)
-      rates.push_back(rate_of(rank, &RankRecord::samples));
+      rates.push_back(rank_rate(rank, &RankRecord::samples));
     const std::vector<std::size_t> slow = slowest_ranks(rates);
     // A program's may: in collectives that run on the host while the GPU is idle.
     const std::string alone = is_guest_engine(record.config.engine.value)
                                   ? "no wait of ranks for each other was seen"
                                   : "ranks do not wait for each other";
     if (slow.empty()) return "; " + alone;
-    return fmt::format("; {} {} the slowest, {}", words_of_ranks(slow),
+    return fmt::format("; {} {} the slowest, {}", describe_ranks(slow),
                        slow.size() == 1 ? "is" : "are", alone);
   }
   if (most <= kHardly) return ", no straggler";
@@ -57,7 +57,7 @@ std::string straggler_words(const RunRecord& record, const Analysis& analysis) {
   if (slow.empty() || waits_for_common_reads(record, ranks[slow.front()], slow.front()))
     return fmt::format("; ranks wait for each other up to {} of the time", format_percent(most));
   const bool is_one = slow.size() == 1;
-  return fmt::format("; {} {}, others wait up to {} of the time for {}", words_of_ranks(slow),
+  return fmt::format("; {} {}, others wait up to {} of the time for {}", describe_ranks(slow),
                      is_one ? "is the straggler" : "are the stragglers", format_percent(most),
                      is_one ? "it" : "them");
 }
@@ -70,7 +70,8 @@ std::string rate_line(const RunRecord& record, const Analysis& analysis) {
     parts.push_back(format_rate(analysis.samples_per_s));
   const Histogram& times = analysis.step_time;
   if (times.count() > 0) {
-    parts.push_back(fmt::format("step {}, p99 {}", format_duration(sum_of(times) / times.count()),
+    parts.push_back(fmt::format("step {}, p99 {}",
+                                format_duration(histogram_sum(times) / times.count()),
                                 format_duration(times.quantile(0.99))));
   }
   const double read = per_second(record, &RankRecord::read_bytes).value_or(0);
@@ -98,14 +99,14 @@ std::string ranks_line(const RunRecord& record, const Analysis& analysis) {
   if (record.ranks.size() < 2 || analysis.steps == 0) return "";
   std::string text = plural(static_cast<std::int64_t>(record.ranks.size()), "rank");
   if (analysis.has_busy) {
-    const auto [low, high] = range_of(analysis.rank_accounts, busy_of);
+    const auto [low, high] = value_range(analysis.rank_accounts, busy_share);
     const std::string least = format_percent(low), most = format_percent(high);
     text += least == most ? ": busy " + most : fmt::format(": busy {:.1f}-{}", 100 * low, most);
   } else if (analysis.samples > 0) {
-    double low = rate_of(record.ranks.front(), &RankRecord::samples), high = low;
+    double low = rank_rate(record.ranks.front(), &RankRecord::samples), high = low;
     for (const RankRecord& rank : record.ranks) {
-      low = std::min(low, rate_of(rank, &RankRecord::samples));
-      high = std::max(high, rate_of(rank, &RankRecord::samples));
+      low = std::min(low, rank_rate(rank, &RankRecord::samples));
+      high = std::max(high, rank_rate(rank, &RankRecord::samples));
     }
     const std::string least = format_rate(low), most = format_rate(high);
     text += fmt::format(": {} samples/s each", least == most ? most : least + "-" + most);

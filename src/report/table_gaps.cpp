@@ -24,7 +24,7 @@ double fact(const RunRecord& record, GapKind kind, GapFact what) {
   return value_of(record.metrics, traces::metric_name(kind, what)).value_or(0);
 }
 
-std::vector<GapLine> lines_of(const RunRecord& record) {
+std::vector<GapLine> gap_lines(const RunRecord& record) {
   std::vector<GapLine> lines;
   for (std::size_t k = 0; k < traces::kGapKinds; ++k) {
     const auto kind = static_cast<GapKind>(k);
@@ -51,9 +51,9 @@ TextTable gap_table(const RunRecord& record) {
                                  ? "waits"
                                  : "gaps of the GPU",
                              "time", "noticed", "steps", "longest", "where"});
-  for (const GapLine& line : lines_of(record)) {
+  for (const GapLine& line : gap_lines(record)) {
     const double gaps = fact(record, line.kind, GapFact::gaps);
-    table.add({std::string(row_of(line.kind).row.name), spelled(line.seconds),
+    table.add({std::string(gap_row(line.kind).row.name), spelled(line.seconds),
                fmt::format("{:.0f}", gaps),
                fmt::format("{:.0f}", fact(record, line.kind, GapFact::steps)),
                gaps > 0 ? spelled(fact(record, line.kind, GapFact::longest)) : "",

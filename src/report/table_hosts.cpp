@@ -33,7 +33,7 @@ std::string format_few_cores(double cores) { return cores > 0 ? fmt::format("{:.
 
 constexpr HostColumn kColumns[] = {
     {"samples/s", [](const HostRate& h) { return h.samples_per_s; }, format_samples},
-    {"busy", [](const HostRate& h) { return busy_of(h.account); }, format_percent},
+    {"busy", [](const HostRate& h) { return busy_share(h.account); }, format_percent},
     {"own waits", [](const HostRate& h) { return h.own_waits(); }, format_percent},
     {"for others", [](const HostRate& h) { return h.waits_for_ranks(); }, format_percent},
     {"decode", [](const HostRate& h) { return h.decode_of_sample; }, format_sample_time},
@@ -92,7 +92,7 @@ std::string hosts_line(const std::vector<HostRate>& hosts) {
   if (const auto slow = limiting_host(hosts))
     text += fmt::format(": {} is the slowest: {}", hosts[*slow].name, host_slowness(hosts, *slow));
   if (hosts.size() > kMaxHostsShown)
-    text += fmt::format("; shown are {} that the others wait for most; all are in the result",
+    text += fmt::format("; shown are {} that the others wait for most, and all are in the result",
                         kMaxHostsShown);
   return text;
 }

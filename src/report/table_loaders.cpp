@@ -13,11 +13,11 @@ namespace {
 constexpr std::size_t kMaxLoaders = 6;
 
 std::string remark_on(const LoaderUse& loader) {
-  if (loader.measured) return "measured: all else here is of it";
+  if (loader.measured) return "measured, and all else here is of it";
   return loader.with_gradients ? "" : "without gradients";
 }
 
-std::string file_of(const std::string& place) {
+std::string file_name(const std::string& place) {
   const auto folder = place.rfind('/');
   return folder == place.npos ? place : place.substr(folder + 1);
 }
@@ -29,7 +29,7 @@ TextTable loader_table(const RunRecord& record) {
                   {"loader", "batches", "waited for", "its loop", "of the program's time"});
   for (const LoaderUse& loader :
        std::span(record.loaders).first(std::min(record.loaders.size(), kMaxLoaders))) {
-    table.add({fmt::format("{} ({})", loader.dataset, file_of(loader.place)),
+    table.add({fmt::format("{} ({})", loader.dataset, file_name(loader.place)),
                format_count(loader.batches), format_percent(loader.waited),
                format_percent(loader.looped), remark_on(loader)});
   }

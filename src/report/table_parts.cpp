@@ -43,7 +43,7 @@ std::string why_line(const Account& account) {
     text += fmt::format("{}{} {}", i == 0 ? "" : ", ", parts[i].second, format_percent(share));
   }
   return text + fmt::format(" of the {} spent waiting for batches to be made",
-                            format_percent(share_of(sum, account)));
+                            format_percent(window_share(sum, account)));
 }
 
 std::string first_batch_line(const Analysis& analysis) {

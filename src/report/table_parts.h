@@ -39,7 +39,7 @@ struct StageRows {
   TextTable table;
   std::vector<bool> is_long;  // one per row: the row is among the longest
 };
-StageRows stage_table(const RunRecord& record, bool in_short);
+StageRows stage_table(const RunRecord& record, bool brief);
 
 // Returns the longest wait: "decode 37.6 %"; "" without waits.
 std::string chief_cause(const Account& account);
@@ -75,7 +75,7 @@ struct Ceiling {
   double samples_per_s = 0;
   double reached = 0;  // reached share of it
 };
-std::vector<Ceiling> ceilings_of(const RunRecord& record, const Analysis& analysis);
+std::vector<Ceiling> list_ceilings(const RunRecord& record, const Analysis& analysis);
 
 // One sentence each, without a newline; "" when there is nothing to say.
 std::string rate_line(const RunRecord& record, const Analysis& analysis);

@@ -25,8 +25,8 @@ std::vector<std::size_t> slowest_ranks_first(const RunRecord& record, const Anal
   if (ranks.size() <= most) return ranks;
   const auto key = [&](std::size_t rank) {
     const Account& account = analysis.rank_accounts[rank];
-    return std::tuple(share_of(account.waiting_for_ranks, account),
-                      rate_of(record.ranks[rank], &RankRecord::samples), -account.idle(), rank);
+    return std::tuple(window_share(account.waiting_for_ranks, account),
+                      rank_rate(record.ranks[rank], &RankRecord::samples), -account.idle(), rank);
   };
   std::partial_sort(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(most), ranks.end(),
                     [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
@@ -38,7 +38,7 @@ std::string chief_cause(const Account& account) {
   const auto most = std::max_element(account.stall.begin(), account.stall.end());
   if (*most == 0) return "";
   const auto cause = static_cast<Cause>(most - account.stall.begin());
-  return fmt::format("{} {}", name_of(cause), format_percent(share_of(*most, account)));
+  return fmt::format("{} {}", name_of(cause), format_percent(window_share(*most, account)));
 }
 
 TextTable rank_table(const RunRecord& record, const Analysis& analysis) {
@@ -48,11 +48,12 @@ TextTable rank_table(const RunRecord& record, const Analysis& analysis) {
   for (const std::size_t rank : slowest_ranks_first(record, analysis, most)) {
     const Account& account = analysis.rank_accounts[rank];
     const Nanos own = account.idle() - account.waiting_for_ranks;
-    const double rate = rate_of(record.ranks[rank], &RankRecord::samples);
+    const double rate = rank_rate(record.ranks[rank], &RankRecord::samples);
     table.add({std::to_string(rank), rate > 0 ? format_rate(rate) : "not known",
-               analysis.has_busy ? format_percent(busy_of(account)) : "",
-               format_percent(share_of(own, account)),
-               format_percent(share_of(account.waiting_for_ranks, account)), chief_cause(account)});
+               analysis.has_busy ? format_percent(busy_share(account)) : "",
+               format_percent(window_share(own, account)),
+               format_percent(window_share(account.waiting_for_ranks, account)),
+               chief_cause(account)});
   }
   return table;
 }

@@ -53,10 +53,10 @@ std::vector<std::string> stage_cells(Stage stage, const StageStats& stats,
           rate_text(stage, stats, copies)};
 }
 
-std::vector<Nanos> walls_of(const PerStage<StageStats>& stages, bool in_short) {
+std::vector<Nanos> stage_walls(const PerStage<StageStats>& stages, bool brief) {
   std::vector<Nanos> walls;
   for (const auto& word : Words<Stage>::table()) {
-    if (in_short && !has_thread(word.value)) continue;
+    if (brief && !has_thread(word.value)) continue;
     walls.push_back(stages[word.value].wall);
   }
   std::sort(walls.begin(), walls.end(), std::greater<>());
@@ -69,10 +69,10 @@ bool has_readings(Stage stage, const StageStats& stats) {
   return stage != Stage::h2d || stats.cpu > 0 || stats.queued > 0;
 }
 
-StageRows stage_table(const RunRecord& record, bool in_short) {
+StageRows stage_table(const RunRecord& record, bool brief) {
   const PerStage<StageStats> stages = job_stages(record);
   const std::optional<double> copies = copy_rate(record);
-  const std::vector<Nanos> walls = walls_of(stages, in_short);
+  const std::vector<Nanos> walls = stage_walls(stages, brief);
   const Nanos sum = std::accumulate(walls.begin(), walls.end(), Nanos{0});
   const Nanos longest = walls[std::min(kMaxLength, walls.size()) - 1];
   StageRows result{TextTable("lrrrrrrrrr", {"stage", "count", "mean", "p50", "p99", "max", "CPU",
@@ -82,7 +82,7 @@ StageRows stage_table(const RunRecord& record, bool in_short) {
     const StageStats& stats = stages[word.value];
     if (stats.count == 0) continue;
     const bool is_small = static_cast<double>(stats.wall) < kNoteworthy * static_cast<double>(sum);
-    if (in_short && (!has_thread(word.value) || is_small)) continue;
+    if (brief && (!has_thread(word.value) || is_small)) continue;
     result.table.add(stage_cells(word.value, stats, copies));
     result.is_long.push_back(stats.wall >= longest);
   }

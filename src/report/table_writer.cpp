@@ -25,7 +25,7 @@
 namespace loaderscope {
 namespace {
 
-LineTone tone_of(const Verdict& verdict) {
+LineTone verdict_tone(const Verdict& verdict) {
   if (verdict.withheld_reason) return LineTone::plain;
   if (verdict.severity == "none") return LineTone::good;
   if (verdict.severity == "moderate") return LineTone::warning;
@@ -43,8 +43,8 @@ void add_differential(TextReportBuilder& screen, const RunRecord& record,
 }
 
 // Returns the picture of the worst stall for a finding; "" on a terminal.
-std::string place_of(const Finding* finding, const RunRecord& record, const Analysis& analysis,
-                     const ReportStyle& style) {
+std::string fix_place(const Finding* finding, const RunRecord& record, const Analysis& analysis,
+                      const ReportStyle& style) {
   if (!style.drawn || finding == nullptr) return "";
   const std::optional<Cause> cause =
       waited_causes(record, analysis)[static_cast<std::size_t>(finding - analysis.findings.data())];
@@ -56,7 +56,7 @@ void add_advice(TextReportBuilder& screen, const RunRecord& record, const Analys
   screen.line(LinePriority::advice, fix_line(record, analysis));
   screen.code(LinePriority::advice, "PyTorch", pytorch_code(analysis));
   screen.line(LinePriority::evidence, cause_line(analysis),
-              place_of(fix_of(analysis), record, analysis, style));
+              fix_place(advised_fix(analysis), record, analysis, style));
 }
 
 void add_further(TextReportBuilder& screen, const RunRecord& record, const Analysis& analysis,
@@ -64,7 +64,7 @@ void add_further(TextReportBuilder& screen, const RunRecord& record, const Analy
   const std::vector<const Finding*> findings = further_findings(analysis);
   const std::vector<std::string> lines = other_findings(analysis);
   for (std::size_t i = 0; i < lines.size(); ++i)
-    screen.line(LinePriority::detail, lines[i], place_of(findings[i], record, analysis, style));
+    screen.line(LinePriority::detail, lines[i], fix_place(findings[i], record, analysis, style));
 }
 
 void add_stages(TextReportBuilder& screen, const RunRecord& record, const ReportStyle& style) {
@@ -92,7 +92,7 @@ void add_step_plot(TextReportBuilder& screen, const RunRecord& record, const Rep
   plot.last = std::to_string(steps.list.back().last);
   for (const StepStretch& stretch : steps.list)
     plot.strokes.push_back({stretch.middle(), stretch.mean(stretch.sum), seconds(stretch.longest)});
-  for (std::string& line : lines_of(plot, style.width))
+  for (std::string& line : plot_lines(plot, style.width))
     screen.raw(LinePriority::detail, std::move(line));
 }
 
@@ -147,7 +147,7 @@ void add_details(TextReportBuilder& screen, const RunRecord& record, const Analy
 void add_skipped(TextReportBuilder& screen, const RunRecord& record, const ReportStyle& style) {
   if (record.skipped.samples == 0) return;
   std::string kinds;
-  for (const auto& [kind, count] : record.skipped.by_kind) {
+  for (const auto& [kind, count] : record.skipped.kind_counts) {
     kinds += fmt::format("{}{} {}", kinds.empty() ? "" : ", ", count, kind);
   }
   const bool one = record.skipped.samples == 1;
@@ -235,7 +235,7 @@ void write_run_text(TextReport& reading, const RunRecord& record, const Analysis
   TextReportBuilder &screen = reading.body, &last = reading.last;
   for (const std::string& fault : wrong_data_lines(analysis))
     screen.wrapped_headline(fault, LineTone::bad);
-  screen.headline(analysis.verdict.sentence, tone_of(analysis.verdict));
+  screen.headline(analysis.verdict.sentence, verdict_tone(analysis.verdict));
   const bool has_more = style.verbose || analysis.proof;
   if (analysis.is_too_short() && !has_more) return add_next(last, record, analysis);
   add_advice(screen, record, analysis, style);

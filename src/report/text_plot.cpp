@@ -52,7 +52,7 @@ int place(double share, int dots) {
 
 // Returns "^ knee 3" with its caret in column `at`. Near the end, the text comes before the caret.
 std::string caret_line(const std::string& text, int at, int columns) {
-  const auto before = static_cast<std::size_t>(at), length = columns_of(text);
+  const auto before = static_cast<std::size_t>(at), length = count_columns(text);
   if (before + 2 + length <= static_cast<std::size_t>(columns))
     return std::string(before, ' ') + "^ " + text;
   if (before < length + 1) return std::string(before, ' ') + "^";
@@ -61,9 +61,9 @@ std::string caret_line(const std::string& text, int at, int columns) {
 
 }  // namespace
 
-std::vector<std::string> lines_of(const TextPlot& plot, int width, int rows) {
+std::vector<std::string> plot_lines(const TextPlot& plot, int width, int rows) {
   if (plot.strokes.empty() || !(plot.most > 0)) return {};
-  const auto margin = static_cast<int>(columns_of(plot.most_text)) + 3;
+  const auto margin = static_cast<int>(count_columns(plot.most_text)) + 3;
   Canvas canvas(std::max(10, width - margin - 1), rows);
   const auto [least, most] =
       std::minmax_element(plot.strokes.begin(), plot.strokes.end(),
@@ -88,7 +88,7 @@ std::vector<std::string> lines_of(const TextPlot& plot, int width, int rows) {
     lines.push_back(blank + caret_line(plot.mark, at, canvas.across() / kAcross));
   }
   const std::size_t gap = static_cast<std::size_t>(canvas.across() / kAcross);
-  const std::size_t used = columns_of(plot.first) + columns_of(plot.last);
+  const std::size_t used = count_columns(plot.first) + count_columns(plot.last);
   lines.push_back(blank + plot.first + std::string(gap > used ? gap - used : 1, ' ') + plot.last);
   return lines;
 }

@@ -22,6 +22,6 @@ struct TextPlot {
 };
 
 // Returns the title, the rows and the text below, within `width` columns. Empty without a stroke.
-std::vector<std::string> lines_of(const TextPlot& plot, int width, int rows = 5);
+std::vector<std::string> plot_lines(const TextPlot& plot, int width, int rows = 5);
 
 }  // namespace loaderscope

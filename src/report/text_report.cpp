@@ -11,18 +11,18 @@ namespace loaderscope {
 namespace {
 
 // A terminal breaks what is longer than it is wide.
-std::size_t rows_of(const std::string& text, int width) {
+std::size_t count_rows(const std::string& text, int width) {
   std::istringstream lines(text);
   std::size_t rows = 0;
   const auto columns = static_cast<std::size_t>(std::max(1, width));
   for (std::string line; std::getline(lines, line);)
-    rows += std::max<std::size_t>(1, (columns_of(line) + columns - 1) / columns);
+    rows += std::max<std::size_t>(1, (count_columns(line) + columns - 1) / columns);
   return rows;
 }
 
 }  // namespace
 
-std::string_view colour_of(LineTone tone) {
+std::string_view tone_colour(LineTone tone) {
   switch (tone) {
     case LineTone::good:
       return "\x1b[1;32m";
@@ -37,7 +37,7 @@ std::string_view colour_of(LineTone tone) {
 }
 
 void TextReportBuilder::add(Item item) {
-  item.rows = rows_of(item.text, style_.width);
+  item.rows = count_rows(item.text, style_.width);
   items_.push_back(std::move(item));
 }
 
@@ -97,7 +97,7 @@ void TextReportBuilder::table(LinePriority worth, const TextTable& table) {
 }
 
 void TextReportBuilder::table(LinePriority header, const TextTable& table,
-                              const std::vector<LinePriority>& of_rows) {
+                              const std::vector<LinePriority>& row_priorities) {
   const TextTable::Shown shown = table.shown();
   std::vector<std::string> lines = table.lines(style_.width);
   auto line = lines.begin();
@@ -109,7 +109,7 @@ void TextReportBuilder::table(LinePriority header, const TextTable& table,
          .alignment = shown.alignment});
   for (std::size_t row = 0; row < shown.rows.size(); ++row)
     add({.is = Is::row,
-         .worth = row < of_rows.size() ? of_rows[row] : header,
+         .worth = row < row_priorities.size() ? row_priorities[row] : header,
          .text = std::move(*line++),
          .cells = shown.rows[row],
          .alignment = shown.alignment});
@@ -137,9 +137,9 @@ std::size_t TextReportBuilder::rows() const {
 
 void TextReportBuilder::print(std::ostream& out) const {
   for (const Item& item : items_) {
-    const bool in_colour = style_.colour && item.is == Is::headline;
-    if (in_colour) out << colour_of(item.tone);
-    out << item.text << (in_colour ? "\x1b[0m\n" : "\n");
+    const bool is_coloured = style_.colour && item.is == Is::headline;
+    if (is_coloured) out << tone_colour(item.tone);
+    out << item.text << (is_coloured ? "\x1b[0m\n" : "\n");
   }
 }
 
@@ -161,7 +161,7 @@ void write_table(std::ostream& out, const AnyResult& result, const ReportStyle& 
     return print_answer(out, answer, style);
   }
   TextReport reading(style);
-  result.tell(reading, style);
+  result.write_text(reading, style);
   print_fitting(out, std::move(reading), style);
 }
 

@@ -20,7 +20,7 @@ enum class LinePriority : std::uint8_t { beside, detail, basis, evidence, advice
 
 enum class LineTone : std::uint8_t { plain, good, warning, bad };  // tone of a headline
 
-std::string_view colour_of(LineTone tone);  // the escape sequence of a terminal
+std::string_view tone_colour(LineTone tone);  // the escape sequence of a terminal
 
 class TextReportBuilder {
  public:
@@ -39,7 +39,8 @@ class TextReportBuilder {
   // Adds code to copy into a program, broken if it is too long. A label may be "".
   void code(LinePriority worth, std::string_view label, const std::string& text);
   void table(LinePriority worth, const TextTable& table);
-  void table(LinePriority header, const TextTable& table, const std::vector<LinePriority>& of_rows);
+  void table(LinePriority header, const TextTable& table,
+             const std::vector<LinePriority>& row_priorities);
 
   // Leaves out what matters least, the last of it first, until at most `rows` rows are left.
   // Returns how many rows that were.

@@ -11,7 +11,7 @@ namespace {
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::string padded(const std::string& cell, std::size_t width, char alignment) {
-  const std::string space(width - std::min(width, columns_of(cell)), ' ');
+  const std::string space(width - std::min(width, count_columns(cell)), ' ');
   return alignment == 'r' ? space + cell : cell + space;
 }
 
@@ -50,7 +50,7 @@ std::vector<std::string> TextTable::lines(int width) const {
   std::vector<std::size_t> widths(table.alignment.size());
   std::size_t before_last = 0;
   for (std::size_t c = 0; c < widths.size(); ++c) {
-    for (const auto& row : rows) widths[c] = std::max(widths[c], columns_of(row[c]));
+    for (const auto& row : rows) widths[c] = std::max(widths[c], count_columns(row[c]));
     if (c + 1 < widths.size()) before_last += 2 + widths[c];
   }
   std::vector<std::string> lines;
@@ -72,11 +72,11 @@ void TextTable::print(std::ostream& out) const {
 
 std::size_t TextTable::columns() const {
   std::size_t longest = 0;
-  for (const std::string& line : lines()) longest = std::max(longest, columns_of(line));
+  for (const std::string& line : lines()) longest = std::max(longest, count_columns(line));
   return longest;
 }
 
-std::size_t columns_of(std::string_view text) {
+std::size_t count_columns(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
   }));
@@ -94,7 +94,7 @@ std::string wrapped(std::string_view text, int width, int indent) {
     const std::string_view word = text.substr(0, space);
     text.remove_prefix(std::min(space + 1, text.size()));
     const bool begins = line.find_first_not_of(' ') == line.npos;
-    if (!begins && columns_of(line) + 1 + columns_of(word) > most) {
+    if (!begins && count_columns(line) + 1 + count_columns(word) > most) {
       result += line + '\n';
       line = std::string(static_cast<std::size_t>(indent), ' ');
     } else if (!begins) {

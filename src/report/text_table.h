@@ -37,13 +37,13 @@ class TextTable {
 };
 
 // Letters as a terminal shows them: "±" is one.
-std::size_t columns_of(std::string_view text);
+std::size_t count_columns(std::string_view text);
 
 // `text` on lines of at most `width` columns where it has spaces; further lines begin with `indent`
 // spaces.
 std::string wrapped(std::string_view text, int width, int indent);
-// The same for the right column of a page, `indent` columns from its left. The first line stands
-// after what is there already.
+// The same for the right column of a page, `indent` columns from its left. Text may
+// precede the first line.
 std::string right_column(std::string_view text, int page_width, int indent);
 
 }  // namespace loaderscope

@@ -32,7 +32,7 @@ struct Depth {
   const char *name, *kind;
 };
 
-Depth depth_of(std::int64_t batches) {
+Depth lane_depth(std::int64_t batches) {
   if (batches == 1) return {"1 batch ready", "soft"};
   if (batches == 2) return {"2 ready", "pin"};
   return {"3 or more ready", "plain"};
@@ -110,7 +110,7 @@ page::Lane TimelineLanes::queue() const {
   for (std::size_t i = 0; i + 1 < changes.size(); ++i) {
     ready += changes[i].second;
     if (ready <= 0) continue;
-    const Depth depth = depth_of(ready);
+    const Depth depth = lane_depth(ready);
     add(lane, changes[i].first, changes[i + 1].first, depth.name, depth.kind);
   }
   return lane;

@@ -41,7 +41,7 @@ class RankTracks {
  private:
   std::int32_t pid() const { return number_ + 1; }
 
-  std::uint64_t flow_of(std::int64_t batch) const {
+  std::uint64_t batch_flow(std::int64_t batch) const {
     return (static_cast<std::uint64_t>(number_) + 1) << 40 | static_cast<std::uint64_t>(batch + 1);
   }
 
@@ -61,7 +61,7 @@ class RankTracks {
       if (steps++ >= most_steps_) return;
       last = row.compute_end;
       const auto batch = batches.find(row.step);
-      write_step(row, batch == batches.end() ? 0 : flow_of(batch->second));
+      write_step(row, batch == batches.end() ? 0 : batch_flow(batch->second));
     });
     if (steps > most_steps_)
       trace_.instant(training_, last,
@@ -90,7 +90,7 @@ class RankTracks {
 
   void write_exemplar(const Exemplar& exemplar) {
     const StepEvents& events = exemplar.events;
-    const std::uint64_t flow = flow_of(events.batch);
+    const std::uint64_t flow = batch_flow(events.batch);
     bool first = true;
     for (const auto& [worker, span] : exemplar.spans) {
       trace_.slice(thread(kFirstWorker + worker, fmt::format("worker {}", worker)),

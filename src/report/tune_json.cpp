@@ -29,7 +29,7 @@ struct TunedRow {
   std::optional<Forecast> predicted;
 };
 
-LoaderChoice choice_of(const RunConfig& config) {
+LoaderChoice loader_choice(const RunConfig& config) {
   LoaderChoice choice;
   choice.workers = config.loader.num_workers.value;
   if (config.loader.executor != Executor::inline_)
@@ -37,21 +37,21 @@ LoaderChoice choice_of(const RunConfig& config) {
   choice.memory = config.loader.memory;
   choice.batch_size = config.loader.batch_size.value;
   choice.ranks = config.trainer.ranks.value;
-  choice.slots = price_of(config).slots;
+  choice.slots = case_price(config).slots;
   return choice;
 }
 
 std::vector<TunedRow> tuned_rows(const Tune& tune) {
   const std::vector<Case>& cases = tune.experiment.cases;
   const CaseStatistics judgement(cases);
-  const RunConfig in_force = in_force_of(tune.experiment);
+  const RunConfig resolved = resolved_config(tune.experiment);
   std::vector<TunedRow> rows(cases.size());
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const Case& one = cases[i];
     TunedRow& row = rows[i];
-    row.values = values_of(tune.experiment, one);
-    row.settings = settings_of(one, in_force);
-    if (one.skipped.empty() || !one.runs.empty()) row.choice = choice_of(one.config);
+    row.values = axis_values(tune.experiment, one);
+    row.settings = case_settings(one, resolved);
+    if (one.skipped.empty() || !one.runs.empty()) row.choice = loader_choice(one.config);
     row.not_run = one.skipped.empty() ? tune.candidates[i].refused : one.skipped;
     row.refused = one.skipped.empty() && !row.not_run.empty();
     row.measured = judgement.measured(i);
@@ -66,7 +66,7 @@ std::vector<TunedRow> tuned_rows(const Tune& tune) {
 void describe_choice(ResultVisitor& form, const LoaderChoice& choice) {
   form.shown("workers", choice.workers, "of a rank");
   form.shown("prefetch", choice.prefetch, "batches per worker; null without workers");
-  form.shown_word("memory", name_of(choice.memory), names_of<MemoryMode>(), "memory mode");
+  form.shown_word("memory", name_of(choice.memory), enum_names<MemoryMode>(), "memory mode");
   form.shown("batch_size", choice.batch_size, "samples", {.least = 1});
   form.shown("ranks", choice.ranks, "trainers", {.least = 1});
   form.shown("slot_bytes", choice.slots, "host slots of all ranks");
@@ -231,10 +231,10 @@ void describe_model_error(ResultVisitor& form, Tune& tune) {
 }
 
 // TextReport.
-void take_row(ResultVisitor& form, TunedRow& row, const RunConfig& in_force, Tune& tune) {
+void take_row(ResultVisitor& form, TunedRow& row, const RunConfig& resolved, Tune& tune) {
   Case& one = tune.experiment.cases.emplace_back();
   TunedCase& candidate = tune.candidates.emplace_back();
-  take_settings(form, row.settings, in_force, one);
+  take_settings(form, row.settings, resolved, one);
   one.runs = std::move(row.runs);
   (row.refused ? candidate.refused : one.skipped) = row.not_run;
   candidate.predicted = row.predicted;
@@ -257,10 +257,10 @@ void check_indexes(ResultVisitor& form, const Tune& tune) {
 
 void describe_tune(ResultVisitor& form, Tune& tune) {
   std::vector<TunedRow> rows = tuned_rows(tune);
-  Given given = given_in(tune.experiment);
-  RunConfig in_force = in_force_of(tune.experiment);
+  Given given = given_settings(tune.experiment);
+  RunConfig resolved = resolved_config(tune.experiment);
   describe_given(form, given);
-  form.settings(in_force);
+  form.settings(resolved);
   describe_goal(form, tune.goal);
   describe_chosen(form, "best", tune.best, rows, "the highest measured rate", [] {});
   describe_chosen(
@@ -285,7 +285,7 @@ void describe_tune(ResultVisitor& form, Tune& tune) {
   describe_notes(form, tune.experiment);
   if (!form.reads()) return;
   take_given(form, given, tune.experiment);
-  for (TunedRow& row : rows) take_row(form, row, in_force, tune);
+  for (TunedRow& row : rows) take_row(form, row, resolved, tune);
   check_indexes(form, tune);
 }
 

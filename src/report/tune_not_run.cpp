@@ -26,11 +26,11 @@ NotRun why_not_run(const Tune& tune, std::size_t i) {
                            : forecast->samples_per_s >= tune.goal.share() * chosen.samples_per_s;
   if (!reaches) return NotRun::short_of_goal;
   const std::vector<Case>& cases = tune.experiment.cases;
-  const bool cheaper = price_of(cases[i].config) < price_of(cases[*tune.recommended].config);
+  const bool cheaper = case_price(cases[i].config) < case_price(cases[*tune.recommended].config);
   return cheaper ? NotRun::cheaper : NotRun::dearer;
 }
 
-std::vector<std::pair<NotRun, std::string>> words_of_kinds(const Tune& tune, double most_gain) {
+std::vector<std::pair<NotRun, std::string>> describe_kinds(const Tune& tune, double most_gain) {
   const std::string miss = tune.goal.busy
                                ? fmt::format("that keep {} busy less than {}", computing(tune),
                                              format_percent(*tune.goal.busy))
@@ -43,7 +43,7 @@ std::vector<std::pair<NotRun, std::string>> words_of_kinds(const Tune& tune, dou
 }
 
 // Returns the part of the reason after the required amount, which is the same for several cases.
-std::string kind_of(const std::string& reason) {
+std::string reason_kind(const std::string& reason) {
   const auto limit = reason.find(", more than");
   return limit == reason.npos ? reason : reason.substr(limit);
 }
@@ -57,7 +57,8 @@ std::string open_line(const Tune& tune, const CaseStatistics& judgement) {
   for (const std::size_t i : measured_by_price(tune, judgement)) {
     const double chance = tune.goal.busy ? judgement.keeps_busy(i, *tune.goal.busy)
                                          : judgement.reaches_best(i, tune.goal.share());
-    const bool is_cheaper = price_of(cases[i].config) < price_of(cases[*tune.recommended].config);
+    const bool is_cheaper =
+        case_price(cases[i].config) < case_price(cases[*tune.recommended].config);
     if (is_cheaper && chance >= kRuledOut)
       text += (text.empty() ? "cheaper and not ruled out: " : ", ") +
               settings_text(tune.experiment, cases[i]);
@@ -80,22 +81,22 @@ std::string not_run_line(const Tune& tune) {
         std::max(most_gain, tune.candidates[i].predicted->samples_per_s / chosen.samples_per_s - 1);
   }
   std::vector<std::string> parts;
-  for (const auto& [kind, text] : words_of_kinds(tune, most_gain)) {
+  for (const auto& [kind, text] : describe_kinds(tune, most_gain)) {
     if (count[kind] > 0) parts.push_back(fmt::format("{} {}", count[kind], text));
   }
   return parts.empty() ? "" : fmt::format("not run: {}", fmt::join(parts, ", "));
 }
 
 std::vector<std::string> refused_lines(const Tune& tune) {
-  std::map<std::string, std::vector<std::string>> by_kind;
+  std::map<std::string, std::vector<std::string>> groups;
   for (std::size_t i = 0; i < tune.candidates.size(); ++i) {
     const Case& one = tune.experiment.cases[i];
     const std::string& reason = one.skipped.empty() ? tune.candidates[i].refused : one.skipped;
     if (!reason.empty())
-      by_kind[kind_of(reason)].push_back(settings_text(tune.experiment, one) + ": " + reason);
+      groups[reason_kind(reason)].push_back(settings_text(tune.experiment, one) + ": " + reason);
   }
   std::vector<std::string> lines;
-  for (const auto& [kind, cases] : by_kind) {
+  for (const auto& [kind, cases] : groups) {
     const std::string more =
         cases.size() > 1 ? fmt::format("; {} more alike", cases.size() - 1) : "";
     lines.push_back("not run: " + cases.front() + more);

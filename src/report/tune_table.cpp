@@ -14,7 +14,7 @@ namespace loaderscope {
 namespace {
 
 // "now, use ->"
-std::string mark_of(const Tune& tune, std::size_t i) {
+std::string case_mark(const Tune& tune, std::size_t i) {
   const std::string now = tune.now == i ? "now" : "";
   const std::string rank = tune.recommended == i ? "use ->" : tune.best == i ? "best" : "";
   return now.empty() || rank.empty() ? now + rank : now + ", " + rank;
@@ -22,9 +22,9 @@ std::string mark_of(const Tune& tune, std::size_t i) {
 
 // Returns the memory of a case as measured, or its slots if it was not measured.
 std::string memory_text(const Case& one) {
-  const double resident = mean_of(one, &CaseRun::resident);
+  const double resident = mean_bytes(one, &CaseRun::resident);
   const bool is_real = !is_model_engine(one.config.engine.value) && resident > 0;
-  return bytes_text(is_real ? resident : static_cast<double>(price_of(one.config).slots));
+  return bytes_text(is_real ? resident : static_cast<double>(case_price(one.config).slots));
 }
 
 // Busy stands for the rate where there is a compute: the two go together.
@@ -42,7 +42,7 @@ std::string cores_heading(const Experiment& experiment) {
   return "cores";
 }
 
-std::vector<std::string> header_of(const Experiment& experiment) {
+std::vector<std::string> table_header(const Experiment& experiment) {
   std::vector<std::string> header = {""};
   for (const Axis& axis : experiment.axes) header.push_back(column_name(axis));
   for (const char* const name : {"busy %", "model", "samples/s", "model"}) header.push_back(name);
@@ -51,18 +51,19 @@ std::vector<std::string> header_of(const Experiment& experiment) {
   return header;
 }
 
-std::vector<std::string> row_of(const Tune& tune, const CaseStatistics& judgement, std::size_t i) {
+std::vector<std::string> case_row(const Tune& tune, const CaseStatistics& judgement,
+                                  std::size_t i) {
   const Case& one = tune.experiment.cases[i];
   const bool busy = judgement.has_busy(i);
-  std::vector<std::string> row = {mark_of(tune, i)};
+  std::vector<std::string> row = {case_mark(tune, i)};
   for (const Axis& axis : tune.experiment.axes) row.push_back(setting_text(one, axis.key));
   row.push_back(busy ? busy_text(judgement.busy(i)) : "");
   row.push_back(busy ? predicted_text(tune, i, true) : "");
   row.push_back(busy ? format_rate(judgement.rate(i).mean) : rate_text(judgement.rate(i)));
   row.push_back(busy ? "" : predicted_text(tune, i, false));
-  row.push_back(cores_of(one) > 0 ? fmt::format("{:.2f}", cores_of(one)) : "");
+  row.push_back(busy_cores(one) > 0 ? fmt::format("{:.2f}", busy_cores(one)) : "");
   row.push_back(memory_text(one));
-  row.push_back(bytes_text(mean_of(one, &CaseRun::shared)));
+  row.push_back(bytes_text(mean_bytes(one, &CaseRun::shared)));
   row.push_back(std::to_string(one.runs.size()));
   return row;
 }
@@ -75,19 +76,20 @@ std::vector<std::size_t> measured_by_price(const Tune& tune, const CaseStatistic
     if (judgement.measured(i)) order.push_back(i);
   }
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return price_of(tune.experiment.cases[a].config) < price_of(tune.experiment.cases[b].config);
+    return case_price(tune.experiment.cases[a].config) <
+           case_price(tune.experiment.cases[b].config);
   });
   return order;
 }
 
 void add_cases(TextReportBuilder& screen, const Tune& tune, const CaseStatistics& judgement) {
   const Experiment& experiment = tune.experiment;
-  const std::vector<std::string> header = header_of(experiment);
+  const std::vector<std::string> header = table_header(experiment);
   TextTable table("l" + std::string(header.size() - 1, 'r'), header);
   std::vector<LinePriority> worths;
   for (const std::size_t i : measured_by_price(tune, judgement)) {
-    table.add(row_of(tune, judgement, i));
-    worths.push_back(mark_of(tune, i).empty() ? LinePriority::basis : LinePriority::evidence);
+    table.add(case_row(tune, judgement, i));
+    worths.push_back(case_mark(tune, i).empty() ? LinePriority::basis : LinePriority::evidence);
   }
   screen.table(LinePriority::evidence, table, worths);
 }

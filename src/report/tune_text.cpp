@@ -23,7 +23,7 @@ std::string goal_text(const TuneGoal& goal) {
 }
 
 // "the model expects 800 samples/s with num-workers=8, which was not run"
-std::string words_of(const BeyondGrid& beyond) {
+std::string describe_beyond(const BeyondGrid& beyond) {
   const std::string setting = changes_to_text({beyond.change});
   if (!beyond.left_out.empty()) return setting + " may give more, but: " + beyond.left_out;
   if (!beyond.predicted)
@@ -37,8 +37,8 @@ std::string claim(const Tune& tune) {
   const std::string goal = goal_text(tune.goal);
   if (tune.beyond && tune.goal.busy)
     return ", the best so far: no setting of the grid keeps " + computing(tune) + " " + goal +
-           ", and " + words_of(*tune.beyond);
-  if (tune.beyond) return ", the best so far: " + words_of(*tune.beyond);
+           ", and " + describe_beyond(*tune.beyond);
+  if (tune.beyond) return ", the best so far: " + describe_beyond(*tune.beyond);
   if (tune.proven)
     return tune.goal.busy ? ", the cheapest proven to keep it " + goal
                           : ", the cheapest proven " + goal;
@@ -173,7 +173,7 @@ void write_tune_text(TextReport& reading, const Tune& tune, const ReportStyle& s
   }
   add_cases(screen, tune, judgement);
   if (style.verbose && style.plots) {
-    const Estimates rates = rates_of(tune.experiment, judgement);
+    const Estimates rates = case_rates(tune.experiment, judgement);
     for (std::string& line :
          rate_plot(tune.experiment, rates, {tune.recommended, "use"}, style.width))
       screen.raw(LinePriority::detail, std::move(line));

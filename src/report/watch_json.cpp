@@ -14,7 +14,7 @@ void describe_shares(ResultVisitor& form, std::string_view name, std::string_vie
     form.real("system", shares.system, "likewise in the kernel", kNotNegative);
     form.real("no_core", shares.no_core, "ready to run, and without a core", kNotNegative);
     for (std::size_t i = 0; i < kDoings; ++i) {
-      const DoingWord& word = word_of(static_cast<ThreadActivity>(i));
+      const DoingWord& word = doing_word(static_cast<ThreadActivity>(i));
       form.real(word.name, shares.waits[i], word.sentence, kNotNegative);
     }
   });
@@ -106,10 +106,11 @@ void describe_thresholds(ResultVisitor& form, Watch& watch) {
             [&](ThresholdOutcome& outcome) {
               form.object("", "", [&] {
                 describe_name(form, outcome);
-                form.real_or_null("value", outcome.told.value, "a share, or seconds", kNotNegative);
+                form.real_or_null("value", outcome.value_or_reason.value, "a share, or seconds",
+                                  kNotNegative);
                 form.optional("met", outcome.is_met, AbsentValue::null,
                               [&](bool& met) { form.flag("met", met, "null: there is no value"); });
-                form.text("why_not", outcome.told.why_not, "there is no value");
+                form.text("why_not", outcome.value_or_reason.why_not, "there is no value");
               });
             });
 }
@@ -145,7 +146,7 @@ void describe_watch(ResultVisitor& form, Watch& watch) {
     form.text("sentence", watch.sentence, "the answer");
     form.text("advice", watch.advice, "what to do; empty: nothing");
   });
-  form.texts("stands", watch.stands, "where the processes stand of a job that does not go on");
+  form.texts("stands", watch.hang_states, "where the processes stand of a job that does not go on");
   describe_waits(form, watch);
   describe_thresholds(form, watch);
   form.object("workers", "of the loader, all together", [&] {

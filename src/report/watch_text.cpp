@@ -13,7 +13,7 @@
 namespace loaderscope::watch {
 namespace {
 
-LineTone tone_of(const Watch& watch) {
+LineTone watch_tone(const Watch& watch) {
   if (watch.limit == Limit::trainer) return LineTone::good;
   if (watch.limit == Limit::unknown) return LineTone::plain;
   return watch.limit == Limit::hang || watch.waits.share >= 0.2 ? LineTone::bad : LineTone::warning;
@@ -23,31 +23,31 @@ std::string value_of(const Threshold& row, double value) {
   return row.unit == "%" ? format_percent(value) : fmt::format("{:.0f} {}", value * 1e3, row.unit);
 }
 
-std::string limit_of(const Threshold& row) {
+std::string threshold_limit(const Threshold& row) {
   return fmt::format("{} {}", row.is_least ? ">=" : "<=",
                      row.unit == "%" ? fmt::format("{:.0f} %", row.limit * 100)
                                      : fmt::format("{:.0f} {}", row.limit * 1e3, row.unit));
 }
 
-const Threshold* row_of(const ThresholdOutcome& outcome) {
+const Threshold* find_threshold(const ThresholdOutcome& outcome) {
   for (const Threshold& one : thresholds())
     if (one.row.name == outcome.name) return &one;
   return nullptr;
 }
 
-void tell_thresholds(TextReportBuilder& screen, const Watch& watch) {
+void write_thresholds(TextReportBuilder& screen, const Watch& watch) {
   TextTable table("lrlw", {"threshold", "now", "wanted", ""});
   std::map<std::string, std::string> unknown;  // names, by the reason
   for (const ThresholdOutcome& outcome : watch.thresholds) {
-    const Threshold* const row = row_of(outcome);
+    const Threshold* const row = find_threshold(outcome);
     if (row == nullptr) continue;
-    if (!outcome.told.value) {
-      std::string& names = unknown[outcome.told.why_not];
+    if (!outcome.value_or_reason.value) {
+      std::string& names = unknown[outcome.value_or_reason.why_not];
       names += (names.empty() ? "" : ", ") + std::string(outcome.name);
       continue;
     }
-    table.add({std::string(outcome.name), value_of(*row, *outcome.told.value), limit_of(*row),
-               outcome.is_met == false ? "MISSED" : ""});
+    table.add({std::string(outcome.name), value_of(*row, *outcome.value_or_reason.value),
+               threshold_limit(*row), outcome.is_met == false ? "MISSED" : ""});
   }
   screen.table(LinePriority::evidence, table);
   std::string not_known;
@@ -56,7 +56,7 @@ void tell_thresholds(TextReportBuilder& screen, const Watch& watch) {
   if (!not_known.empty()) screen.line(LinePriority::detail, "  no value: " + not_known);
 }
 
-void tell_map_results(TextReportBuilder& screen, const MapResults& results) {
+void write_map_results(TextReportBuilder& screen, const MapResults& results) {
   const std::int64_t all = results.found + results.made;
   if (all > 0)
     screen.line(LinePriority::evidence,
@@ -75,8 +75,9 @@ std::string share_or_blank(double share) {
   return share >= 0.005 ? fmt::format("{:.0f} %", share * 100) : "";
 }
 
-std::vector<std::string> cells_of(const std::string& name, const Shares& shares, double bytes,
-                                  const std::optional<double>& growth, const std::string& where) {
+std::vector<std::string> process_cells(const std::string& name, const Shares& shares, double bytes,
+                                       const std::optional<double>& growth,
+                                       const std::string& where) {
   std::vector<std::string> cells = {name, share_or_blank(shares.cpu()),
                                     share_or_blank(shares.no_core)};
   for (const ThreadActivity doing :
@@ -91,35 +92,35 @@ std::vector<std::string> cells_of(const std::string& name, const Shares& shares,
   return cells;
 }
 
-std::string where_of(const WatchedProcess& process) {
+std::string process_place(const WatchedProcess& process) {
   if (process.has_ended) return "has ended";
   // The folder of a file is in the JSON: columns are narrow.
   return process.line.empty() ? process.where : process.line.substr(process.line.rfind('/') + 1);
 }
 
-void tell_processes(TextReportBuilder& screen, const Watch& watch) {
+void write_processes(TextReportBuilder& screen, const Watch& watch) {
   TextTable table("lrrrrrrrrrrw", {"process", "CPU", "no core", "queue", "storage", "net", "lock",
                                    "sleep", "other", "private", "grows", "where"});
   std::vector<LinePriority> worths;
   const bool has_ranks = watch.count(Role::trainer) > 1;
   if (watch.workers_seen > 1) {
     const std::int64_t there = watch.count(Role::worker);
-    table.add(cells_of(plural(there > 0 ? there : watch.workers_seen, "worker"), watch.workers,
-                       watch.worker_private_bytes, watch.worker_growth_per_s, "the mean"));
+    table.add(process_cells(plural(there > 0 ? there : watch.workers_seen, "worker"), watch.workers,
+                            watch.worker_private_bytes, watch.worker_growth_per_s, "the mean"));
     worths.push_back(LinePriority::evidence);
   }
   for (const WatchedProcess& process : watch.processes) {
     if (process.role == Role::other) continue;
-    table.add(cells_of(title_of(process, has_ranks), process.shares, process.private_bytes,
-                       process.growth_per_s, where_of(process)));
+    table.add(process_cells(process_title(process, has_ranks), process.shares,
+                            process.private_bytes, process.growth_per_s, process_place(process)));
     worths.push_back(process.role == Role::trainer ? LinePriority::evidence : LinePriority::detail);
   }
   if (!table.empty()) screen.table(LinePriority::evidence, table, worths);
 }
 
 std::string machine_line(const WatchedMachine& machine) {
-  const bool by_quota = machine.quota && *machine.quota <= machine.cores;
-  std::string line = by_quota
+  const bool has_quota = machine.quota && *machine.quota <= machine.cores;
+  std::string line = has_quota
                          ? fmt::format(
                                "machine: {:.1f} busy of the cores that the job may be put on, its "
                                "quota is {}",
@@ -140,7 +141,7 @@ std::string machine_line(const WatchedMachine& machine) {
   return line;
 }
 
-void tell_machine(TextReportBuilder& screen, const Watch& watch) {
+void write_machine(TextReportBuilder& screen, const Watch& watch) {
   screen.line(LinePriority::evidence, machine_line(watch.machine));
   if (watch.worker_read_per_s > 0)
     screen.line(LinePriority::basis, fmt::format("each worker reads {}, {} of it from storage",
@@ -155,20 +156,20 @@ void tell_machine(TextReportBuilder& screen, const Watch& watch) {
   }
 }
 
-std::string beginning_of(const Watch& watch) {
+std::string watch_summary(const Watch& watch) {
   std::string state = watch.interrupted ? "stopped by a signal"
                       : watch.job_ended ? "the job has ended"
-                                        : "the job goes on";
+                                        : "the job is running";
   if (!watch.end.empty()) state = "the program " + watch.end;
   return fmt::format(
-      "{} (process {}): {:.1f} s, {} looks; watching took {} of a core; {}",
+      "{} (process {}): {:.1f} s, {} looks, watching took {} of a core; {}",
       watch.program.size() > 60 ? watch.program.substr(0, 57) + "..." : watch.program, watch.pid,
       watch.watched_s, format_count(watch.looks), format_percent(watch.own_cpu), state);
 }
 
 }  // namespace
 
-std::string title_of(const WatchedProcess& process, bool has_ranks) {
+std::string process_title(const WatchedProcess& process, bool has_ranks) {
   if (process.role == Role::trainer)
     return has_ranks ? fmt::format("rank {} ({})", process.rank, process.pid)
                      : fmt::format("trainer ({})", process.pid);
@@ -176,17 +177,17 @@ std::string title_of(const WatchedProcess& process, bool has_ranks) {
                    : fmt::format("worker {} ({})", process.number, process.pid);
 }
 
-void tell_watch(TextReport& reading, const Watch& watch, const ReportStyle&) {
+void write_watch_text(TextReport& reading, const Watch& watch, const ReportStyle&) {
   TextReportBuilder& screen = reading.body;
-  screen.wrapped_headline(capitalised(watch.sentence), tone_of(watch));
-  for (std::size_t i = 1; i < watch.stands.size(); ++i)
-    screen.line(LinePriority::needed, watch.stands[i]);
+  screen.wrapped_headline(capitalised(watch.sentence), watch_tone(watch));
+  for (std::size_t i = 1; i < watch.hang_states.size(); ++i)
+    screen.line(LinePriority::needed, watch.hang_states[i]);
   if (!watch.advice.empty()) screen.line(LinePriority::advice, "Do: " + watch.advice);
-  screen.line(LinePriority::basis, beginning_of(watch));
-  tell_thresholds(screen, watch);
-  if (watch.map_results) tell_map_results(screen, *watch.map_results);
-  tell_processes(screen, watch);
-  tell_machine(screen, watch);
+  screen.line(LinePriority::basis, watch_summary(watch));
+  write_thresholds(screen, watch);
+  if (watch.map_results) write_map_results(screen, *watch.map_results);
+  write_processes(screen, watch);
+  write_machine(screen, watch);
   if (watch.waits.is_known) screen.line(LinePriority::beside, "basis: " + watch.waits.basis);
   for (const std::string& note : watch.notes) screen.line(LinePriority::basis, "note: " + note);
   for (const std::string& unseen : watch.unseen)

@@ -8,6 +8,6 @@
 namespace loaderscope::watch {
 
 // "worker 3 (4711)", or "worker 0.3 (4711)" where the job has several ranks.
-std::string title_of(const WatchedProcess& process, bool has_ranks);
+std::string process_title(const WatchedProcess& process, bool has_ranks);
 
 }  // namespace loaderscope::watch

@@ -17,7 +17,7 @@ namespace {
 // Shares of the window. A cause that is smaller in all cases has no row.
 constexpr double kVisibleRow = 0.0005, kVisibleInShort = 0.005;
 
-std::vector<const WhatIfCase*> cases_of(const WhatIf& answer) {
+std::vector<const WhatIfCase*> shown_cases(const WhatIf& answer) {
   std::vector<const WhatIfCase*> cases;
   if (answer.measured) cases.push_back(&*answer.measured);
   cases.push_back(&answer.fitted);
@@ -42,8 +42,8 @@ std::string answer_line(const WhatIf& answer) {
   const WhatIfCase& after = *answer.predicted;
   std::string text = question(answer);
   if (after.has_busy) {
-    text += fmt::format("busy {} -> {}, ", format_percent(busy_of(before.account)),
-                        format_percent(busy_of(after.account)));
+    text += fmt::format("busy {} -> {}, ", format_percent(busy_share(before.account)),
+                        format_percent(busy_share(after.account)));
   }
   text += fmt::format("{} -> {} samples/s (x{:.2f}", format_rate(before.samples_per_s),
                       format_rate(after.samples_per_s), answer.gain);
@@ -63,7 +63,7 @@ std::string trust_line(const WhatIf& answer) {
 std::string verified_line(const WhatIf& answer) {
   if (!answer.verified) return "";
   const double measured = answer.verified->samples_per_s;
-  if (!answer.predicted) return fmt::format("Measured: {} samples/s", format_rate(measured));
+  if (!answer.predicted) return fmt::format("Measured {} samples/s", format_rate(measured));
   const double predicted = answer.predicted->samples_per_s;
   return fmt::format("Verified: predicted {} samples/s, measured {}: off by {:+.1f} %",
                      format_rate(predicted), format_rate(measured),
@@ -73,25 +73,25 @@ std::string verified_line(const WhatIf& answer) {
 template <class Value>
 void add_row(TextTable& table, const std::string& name, const WhatIf& answer, const Value& value) {
   std::vector<std::string> row = {name};
-  for (const WhatIfCase* each : cases_of(answer)) row.push_back(value(*each));
+  for (const WhatIfCase* each : shown_cases(answer)) row.push_back(value(*each));
   table.add(std::move(row));
 }
 
 void add_cases(TextReportBuilder& screen, const WhatIf& answer, const ReportStyle& style) {
   const double visible_from = style.verbose ? kVisibleRow : kVisibleInShort;
   std::vector<std::string> header = {answer.fitted.has_busy ? "step time" : "trainer waits for"};
-  for (const WhatIfCase* each : cases_of(answer)) header.push_back(each->name);
+  for (const WhatIfCase* each : shown_cases(answer)) header.push_back(each->name);
   TextTable table("lrrrr", header);
   add_row(table, "samples/s", answer,
           [](const WhatIfCase& c) { return format_rate(c.samples_per_s); });
-  const auto add_share = [&](std::string_view name, const auto& part_of) {
-    const auto cases = cases_of(answer);
+  const auto add_share = [&](std::string_view name, const auto& part) {
+    const auto cases = shown_cases(answer);
     const bool visible = std::any_of(cases.begin(), cases.end(), [&](const WhatIfCase* c) {
-      return share_of(part_of(c->account), c->account) >= visible_from;
+      return window_share(part(c->account), c->account) >= visible_from;
     });
     if (!visible) return;
     add_row(table, std::string(name), answer, [&](const WhatIfCase& c) {
-      return format_percent(share_of(part_of(c.account), c.account));
+      return format_percent(window_share(part(c.account), c.account));
     });
   };
   add_share("compute", [](const Account& a) { return a.compute; });
@@ -103,7 +103,7 @@ void add_cases(TextReportBuilder& screen, const WhatIf& answer, const ReportStyl
 
 void describe_column(ResultVisitor& form, WhatIfCase& one) {
   form.real("samples_per_s", one.samples_per_s, "rate, of all ranks", kNotNegative);
-  std::optional<double> busy = one.has_busy ? std::optional(busy_of(one.account)) : std::nullopt;
+  std::optional<double> busy = one.has_busy ? std::optional(busy_share(one.account)) : std::nullopt;
   form.real_or_null("busy", busy,
                     "share of the window that the device computes; null without compute");
   if (form.reads()) one.has_busy = busy.has_value();
@@ -164,24 +164,24 @@ void describe_trust(ResultVisitor& form, WhatIf& answer) {
 
 }  // namespace
 
-WhatIfCase case_of(std::string name, const Prediction& prediction) {
+WhatIfCase what_if_case(std::string name, const Prediction& prediction) {
   return {std::move(name), prediction.samples_per_s, prediction.has_busy(), prediction.account};
 }
 
-WhatIfCase case_of(std::string name, const Analysis& analysis) {
+WhatIfCase what_if_case(std::string name, const Analysis& analysis) {
   return {std::move(name), analysis.samples_per_s.mean, analysis.has_busy, analysis.account};
 }
 
-WhatIfCase case_of(std::string name, const Prediction& prediction, const Analysis& measured) {
+WhatIfCase what_if_case(std::string name, const Prediction& prediction, const Analysis& measured) {
   const ScaledPrediction promise = scale_prediction(measured, prediction);
-  WhatIfCase result = case_of(std::move(name), prediction);
+  WhatIfCase result = what_if_case(std::move(name), prediction);
   result.samples_per_s = promise.rate_after;
   if (result.has_busy && measured.has_busy)
     result.account = with_busy(result.account, promise.busy_after);
   return result;
 }
 
-void tell_what_if(TextReport& reading, const WhatIf& answer, const ReportStyle& style) {
+void write_what_if_text(TextReport& reading, const WhatIf& answer, const ReportStyle& style) {
   TextReportBuilder& screen = reading.body;
   screen.wrapped_headline(answer_line(answer), LineTone::plain);
   for (const StorageValue& value : answer.storage)

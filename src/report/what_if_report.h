@@ -37,12 +37,12 @@ struct WhatIf {
   std::vector<std::string> notes;
 };
 
-WhatIfCase case_of(std::string name, const Prediction& prediction);
-WhatIfCase case_of(std::string name, const Analysis& analysis);
+WhatIfCase what_if_case(std::string name, const Prediction& prediction);
+WhatIfCase what_if_case(std::string name, const Analysis& analysis);
 // The prediction for a measured run; see scale_prediction().
-WhatIfCase case_of(std::string name, const Prediction& prediction, const Analysis& measured);
+WhatIfCase what_if_case(std::string name, const Prediction& prediction, const Analysis& measured);
 
-void tell_what_if(TextReport& reading, const WhatIf& answer, const ReportStyle& style);
+void write_what_if_text(TextReport& reading, const WhatIf& answer, const ReportStyle& style);
 std::string draw_what_if(const WhatIf& answer);
 void describe_what_if(ResultVisitor& form, WhatIf& answer);
 

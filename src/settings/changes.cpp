@@ -27,7 +27,7 @@ void fill_from(const RunConfig& base, RunConfig& config) {
   }
 }
 
-RunConfig settings_of(const Changes& changes) {
+RunConfig changed_settings(const Changes& changes) {
   RunConfig config;
   for (const Change& change : changes) {
     if (!is_word_of_model(change)) set_field(config, "--set", change.key, change.value);
@@ -42,18 +42,18 @@ bool is_inline(const RunConfig& config) {
 
 // Sample tasks derive the prefetch depth from workers and prefetch factor. The depth is kept,
 // unless the change names one of these. A prefetch factor would contradict it.
-void hold_window(const RunConfig& in_force, const RunConfig& named, RunConfig& config) {
+void hold_window(const RunConfig& resolved, const RunConfig& named, RunConfig& config) {
   const bool has_window =
-      in_force.loader.task == TaskShape::sample && in_force.loader.prefetch_depth > 0;
+      resolved.loader.task == TaskShape::sample && resolved.loader.prefetch_depth > 0;
   const bool keeps_window = config.loader.task == TaskShape::sample && !is_inline(config);
   if (!has_window || !keeps_window || !named.loader.num_workers.given) return;
   if (config.loader.prefetch_depth.given || named.loader.prefetch_factor.given) return;
-  config.loader.prefetch_depth.set(in_force.loader.prefetch_depth);
+  config.loader.prefetch_depth.set(resolved.loader.prefetch_depth);
   config.loader.prefetch_factor.given = false;
 }
 
 // Drops injections into ranks or workers that no longer exist.
-void let_go_injections(const RunConfig& named, RunConfig& config) {
+void drop_injections(const RunConfig& named, RunConfig& config) {
   if (named.declared.inject.given) return;
   const auto is_beyond = [](const auto& one, bool is_named, std::int64_t count) {
     return one && is_named && *one >= count;
@@ -76,7 +76,7 @@ Change parse_change(std::string_view text) {
   }
   Change change{std::string(current_word(WordKind::setting, text.substr(0, equals))),
                 std::string(text.substr(equals + 1))};
-  if (speedup_of(change) || world_change_of(change)) return change;
+  if (find_speedup(change) || find_environment_change(change)) return change;
   RunConfig scratch;
   set_field(scratch, "--set", change.key, change.value);
   return change;
@@ -90,27 +90,27 @@ bool change_setting(const Changes& changes, std::string_view name) {
 }
 
 RunConfig with_changes(const RunConfig& base, const Changes& changes) {
-  RunConfig config = settings_of(changes);
+  RunConfig config = changed_settings(changes);
   fill_from(base, config);
   return config;
 }
 
-RunConfig counterfactual(const RunConfig& in_force, const Changes& changes) {
-  const RunConfig named = settings_of(changes);
-  RunConfig config = with_changes(in_force, changes);
-  let_go_injections(named, config);
-  if (is_guest_engine(in_force.engine.value) &&
-      find_pipeline(in_force.program.loader.value) == nullptr)
+RunConfig counterfactual(const RunConfig& resolved, const Changes& changes) {
+  const RunConfig named = changed_settings(changes);
+  RunConfig config = with_changes(resolved, changes);
+  drop_injections(named, config);
+  if (is_guest_engine(resolved.engine.value) &&
+      find_pipeline(resolved.program.loader.value) == nullptr)
     return config;  // the program has its own settings, which do not follow from others
   if (named.declared.cores.given && !config.loader.num_workers.given &&
-      in_force.loader.num_workers > 0 && !is_inline(config)) {
-    config.loader.num_workers.set(in_force.loader.num_workers);
+      resolved.loader.num_workers > 0 && !is_inline(config)) {
+    config.loader.num_workers.set(resolved.loader.num_workers);
   }
   if (named.trainer.compute.given && !config.loader.batch_size.given)
-    config.loader.batch_size.set(in_force.loader.batch_size);
+    config.loader.batch_size.set(resolved.loader.batch_size);
   if (named.trainer.link.given && !config.trainer.device.given)
-    config.trainer.device.set(in_force.trainer.device);
-  hold_window(in_force, named, config);
+    config.trainer.device.set(resolved.trainer.device);
+  hold_window(resolved, named, config);
   return config;
 }
 

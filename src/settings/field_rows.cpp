@@ -140,10 +140,10 @@ std::string same(const std::string& text) { return text; }
 std::string parse_function(std::string_view text, bool dots = false) {
   const auto colon = text.rfind(':');
   const std::string_view name = colon == text.npos ? "" : text.substr(colon + 1);
-  const auto in_a_name = [&](unsigned char c) {
+  const auto is_name_character = [&](unsigned char c) {
     return std::isalnum(c) != 0 || c == '_' || c > 127 || (dots && c == '.');
   };
-  if (name.empty() || !std::all_of(name.begin(), name.end(), in_a_name) ||
+  if (name.empty() || !std::all_of(name.begin(), name.end(), is_name_character) ||
       std::isdigit(static_cast<unsigned char>(name.front())) != 0 ||
       !text.substr(0, colon).ends_with(".py")) {
     throw ValueError(dots ? "expected FILE.py:NAME, such as train.py:get_batch"

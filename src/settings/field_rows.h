@@ -27,7 +27,7 @@ ValueError unknown_word(std::string_view word, const std::vector<std::string_vie
 template <class Enum>
 Enum parse_word(std::string_view text) {
   if (const auto value = value_of<Enum>(text)) return *value;
-  throw unknown_word(text, names_of<Enum>());
+  throw unknown_word(text, enum_names<Enum>());
 }
 
 template <class Enum>
@@ -76,13 +76,13 @@ void add_answer(Table& table);
 
 // Returns the group that a member belongs to.
 template <class Group>
-Group& part_of(RunConfig& config) {
+Group& settings_group(RunConfig& config) {
   return std::get<Group&>(std::tie(config, config.program, config.data, config.image, config.loader,
                                    config.trainer, config.declared, config.measure, config.answer));
 }
 template <class Group>
-const Group& part_of(const RunConfig& config) {
-  return part_of<Group>(const_cast<RunConfig&>(config));
+const Group& settings_group(const RunConfig& config) {
+  return settings_group<Group>(const_cast<RunConfig&>(config));
 }
 
 // Returns about::kCores, about::kStorage or no trait.
@@ -113,11 +113,13 @@ class Rows {
     Field& field = add_row(names, value_name, traits, help, default_words);
     field.is_number = codec.is_number;
     field.set = [=](RunConfig& c, std::string_view text) {
-      (part_of<Group>(c).*member).set(codec.parse(text));
+      (settings_group<Group>(c).*member).set(codec.parse(text));
     };
-    field.text = [=](const RunConfig& c) { return codec.spell((part_of<Group>(c).*member).value); };
+    field.text = [=](const RunConfig& c) {
+      return codec.spell((settings_group<Group>(c).*member).value);
+    };
     field.texts = [=](const RunConfig& c) {
-      return std::vector<std::string>{codec.spell((part_of<Group>(c).*member).value)};
+      return std::vector<std::string>{codec.spell((settings_group<Group>(c).*member).value)};
     };
     add_given(field, member);
     return field;
@@ -140,18 +142,19 @@ class Rows {
     field.repeats = true;
     field.set = [=](RunConfig& c, std::string_view text) {
       // A given value replaces the default, and is appended to values given before.
-      std::vector<T> values =
-          (part_of<Group>(c).*member).given ? (part_of<Group>(c).*member).value : std::vector<T>();
+      std::vector<T> values = (settings_group<Group>(c).*member).given
+                                  ? (settings_group<Group>(c).*member).value
+                                  : std::vector<T>();
       append(values, text);
-      (part_of<Group>(c).*member).set(std::move(values));
+      (settings_group<Group>(c).*member).set(std::move(values));
     };
     field.texts = [=](const RunConfig& c) {
       std::vector<std::string> texts;
-      for (const T& value : (part_of<Group>(c).*member).value) texts.push_back(spell(value));
+      for (const T& value : (settings_group<Group>(c).*member).value) texts.push_back(spell(value));
       return texts;
     };
     field.text = [=](const RunConfig& c) {
-      const std::vector<T>& values = (part_of<Group>(c).*member).value;
+      const std::vector<T>& values = (settings_group<Group>(c).*member).value;
       return values.empty() ? std::string() : spell(values.front());
     };
     add_given(field, member);
@@ -174,8 +177,10 @@ class Rows {
 
   template <class Group, class T>
   static void add_given(Field& field, Setting<T> Group::*member) {
-    field.given = [=](const RunConfig& c) { return (part_of<Group>(c).*member).given; };
-    field.mark_given = [=](RunConfig& c, bool given) { (part_of<Group>(c).*member).given = given; };
+    field.given = [=](const RunConfig& c) { return (settings_group<Group>(c).*member).given; };
+    field.mark_given = [=](RunConfig& c, bool given) {
+      (settings_group<Group>(c).*member).given = given;
+    };
   }
 
   Table& table_;

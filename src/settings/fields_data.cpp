@@ -61,7 +61,7 @@ void add_what_runs(Table& table) {
   rows.add("source", "NAME", &DataConfig::source, source_codec(), kWhichData | kNativeLoader,
            "Take samples from this source.", "synthetic; files where --data is given");
   rows.add_list<std::string>(
-      "data", "[FORMAT:]PATH", &DataConfig::paths, add_data, same_text, kWhichData | kOfPipelines,
+      "data", "[FORMAT:]PATH", &DataConfig::paths, add_data, same_text, kWhichData | kPipelineOnly,
       "A data set: images in folders, shards or arrays. See 'loaderscope list source'. Repeatable.",
       "none");
   rows.add("index", "FILE", &DataConfig::index, path_codec(), kWhichData | kNativeLoader,
@@ -94,7 +94,7 @@ void add_what_runs(Table& table) {
   rows.add("delivered-bytes", "SIZE", &DataConfig::delivered_bytes, size_codec(),
            kDeclaredData | kNativeLoader, "Size of a sample as the trainer gets it.",
            "3 x size x size x bytes of a value");
-  rows.add("size", "PIXELS", &ImageConfig::size, count_codec(), kImage | kOfPipelines,
+  rows.add("size", "PIXELS", &ImageConfig::size, count_codec(), kImage | kPipelineOnly,
            "Set the height and width of a delivered image, in pixels.");
   rows.add("transfer", "u8|f16|f32", &ImageConfig::transfer, word_codec<Transfer>(),
            kImage | kNativeLoader, "Store each delivered value in this type.");

@@ -9,8 +9,9 @@ namespace {
 
 // If pin-memory is not given, `memory` decides about it; see resolve().
 void add_pin_memory(Rows& rows) {
-  Field& field = rows.add_switch("pin-memory", &LoaderConfig::pin_memory, kOfDataLoader | kPriced,
-                                 "Set --memory pin-thread, as pin_memory in PyTorch.");
+  Field& field =
+      rows.add_switch("pin-memory", &LoaderConfig::pin_memory, kDataLoaderArgument | kPriced,
+                      "Set --memory pin-thread, as pin_memory in PyTorch.");
   field.text = [](const RunConfig& c) {
     const bool pins = c.loader.pin_memory.given ? c.loader.pin_memory.value
                                                 : c.loader.memory == MemoryMode::pin_thread;
@@ -37,28 +38,28 @@ void add_loader(Table& table) {
   rows.add("prefetch-depth", "N", &LoaderConfig::prefetch_depth, count_codec(),
            kNativeLoader | kNeedsWorkers | kPriced | kPredictable,
            "Batches in flight, for --task sample.", "prefetch-factor x workers");
-  rows.add_switch("in-order", &LoaderConfig::in_order, kOfDataLoader | kPredictable,
+  rows.add_switch("in-order", &LoaderConfig::in_order, kDataLoaderArgument | kPredictable,
                   "Deliver batches in order, not as they get ready.");
-  rows.add_switch("shuffle", &LoaderConfig::shuffle, kOfDataLoader,
+  rows.add_switch("shuffle", &LoaderConfig::shuffle, kDataLoaderArgument,
                   "Read the data set in another order each epoch.");
   rows.add("shuffle-buffer", "N", &LoaderConfig::shuffle_buffer, count_codec(), kNativeLoader,
            "Shuffle through a buffer of N samples, as streamed data sets do.",
            "the whole data set");
-  rows.add_switch("drop-last", &LoaderConfig::drop_last, kOfDataLoader,
+  rows.add_switch("drop-last", &LoaderConfig::drop_last, kDataLoaderArgument,
                   "Leave out the short batch at the end of an epoch.");
   rows.add_switch("persistent-workers", &LoaderConfig::persistent_workers,
-                  kOfDataLoader | kNeedsWorkers, "Keep the workers from epoch to epoch.");
+                  kDataLoaderArgument | kNeedsWorkers, "Keep the workers from epoch to epoch.");
   rows.add("mp-context", "fork|spawn|forkserver", &LoaderConfig::mp_context,
-           word_codec<StartMethod>(), kOfDataLoader | kNeedsWorkers,
+           word_codec<StartMethod>(), kDataLoaderArgument | kNeedsWorkers,
            "Start worker processes by this method. With forkserver, startup.parent does not delay "
            "the trainer.");
   rows.add("memory", "MODE", &LoaderConfig::memory, word_codec<MemoryMode>(),
-           kOfDataLoader | kPriced,
+           kDataLoaderArgument | kPriced,
            "Keep batches in this kind of host memory. Choose from pageable, pin-thread, "
            "pinned-slots, registered and write-combined.");
   add_pin_memory(rows);
   rows.add("bind", "near-gpu|spread|compact|none|0-3", &LoaderConfig::bind, bind_codec(),
-           kOfDataLoader | kNeedsWorkers | kNotModelled,
+           kDataLoaderArgument | kNeedsWorkers | kNotModelled,
            "Place workers and pin thread on CPUs. near-gpu is the GPU's NUMA node. spread covers "
            "all nodes. compact fills near cores first, one each. 0-3,8 lists CPUs in order.");
 }

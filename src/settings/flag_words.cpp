@@ -7,12 +7,12 @@
 namespace loaderscope {
 
 std::vector<std::string> flag_words(const RunConfig& config) {
-  constexpr std::array<std::string_view, 3> kOfTheAnswer = {"require", "prove", "command"};
+  constexpr std::array<std::string_view, 3> kAnswerFlags = {"require", "prove", "command"};
   std::vector<std::string> words;
   for (const Field& field : fields()) {
     const bool left_out =
         field.is_about(about::kSaved) ||
-        std::find(kOfTheAnswer.begin(), kOfTheAnswer.end(), field.name) != kOfTheAnswer.end();
+        std::find(kAnswerFlags.begin(), kAnswerFlags.end(), field.name) != kAnswerFlags.end();
     if (left_out || !field.given(config)) continue;
     for (const std::string& text : field.texts(config)) {
       const std::string no = field.is_switch() && text != "true" ? "no-" : "";

@@ -17,9 +17,9 @@ namespace loaderscope {
 namespace {
 
 // Settings that each host of a job has for itself, and settings of the answer.
-constexpr std::string_view kOfEachHost[] = {"command",   "ranks",     "cores",     "bind",
-                                            "require",   "prove",     "timeout",   "demand",
-                                            "gpu-price", "hook-cost", "hang-after"};
+constexpr std::string_view kHostSettings[] = {"command",   "ranks",     "cores",     "bind",
+                                              "require",   "prove",     "timeout",   "demand",
+                                              "gpu-price", "hook-cost", "hang-after"};
 // Settings that are measured for a program, if they were not given.
 constexpr std::string_view kMeasured[] = {"samples", "delivered-bytes", "stored-bytes", "compute",
                                           "sync-ranks"};
@@ -29,7 +29,7 @@ bool is_among(const std::string_view (&names)[N], const Field& field) {
   return std::find(std::begin(names), std::end(names), field.name) != std::end(names);
 }
 
-std::string value_in(const Field& field, const RunConfig& config) {
+std::string field_value(const Field& field, const RunConfig& config) {
   const std::string text = fmt::format("{}", fmt::join(field.texts(config), " "));
   return text.empty() ? "not given" : text;
 }
@@ -41,7 +41,7 @@ void say_once(std::vector<std::string>& notes, std::string note) {
 }  // namespace
 
 bool is_of_each_host(const Field& field) {
-  return field.is_about(about::kSaved) || is_among(kOfEachHost, field);
+  return field.is_about(about::kSaved) || is_among(kHostSettings, field);
 }
 
 void join_settings(RunRecord& job, const RunRecord& part, std::string_view name) {
@@ -49,7 +49,8 @@ void join_settings(RunRecord& job, const RunRecord& part, std::string_view name)
   std::vector<std::string> notes;
   for (const Field& field : fields()) {
     if (is_of_each_host(field)) continue;
-    const std::string here = value_in(field, part.config), there = value_in(field, job.config);
+    const std::string here = field_value(field, part.config),
+                      there = field_value(field, job.config);
     if (here == there) continue;
     const bool is_given = field.given(part.config) || field.given(job.config);
     if (!is_given && is_program && is_among(kMeasured, field)) continue;

@@ -124,23 +124,24 @@ void note_costs(const RunConfig& c, std::vector<std::string>& notes) {
       notes.push_back("cost h2d has no effect: device = null copies nothing");
     }
     if (cost.stage == Stage::h2d && c.trainer.link.given) {
-      notes.push_back(in_words(c, "link") + " has no effect: the cost of h2d is declared");
+      notes.push_back(setting_words(c, "link") + " has no effect: the cost of h2d is declared");
     }
   }
 }
 
 void note_settings(const RunConfig& c, std::vector<std::string>& notes) {
   if (c.loader.shuffle_buffer > 0 && !c.loader.shuffle) {
-    notes.push_back(in_words(c, "shuffle-buffer") + " has no effect without shuffle");
+    notes.push_back(setting_words(c, "shuffle-buffer") + " has no effect without shuffle");
   }
   if (c.loader.mp_context.given && c.loader.executor != Executor::processes) {
-    notes.push_back(in_words(c, "mp-context") + " has no effect: it is for executor = processes");
+    notes.push_back(setting_words(c, "mp-context") +
+                    " has no effect: it is for executor = processes");
   }
   if (c.trainer.link.given && device_kind(c.trainer.device.value) == DeviceKind::none) {
-    notes.push_back(in_words(c, "link") + " has no effect: device = null copies nothing");
+    notes.push_back(setting_words(c, "link") + " has no effect: device = null copies nothing");
   }
   if (c.loader.bind.value.way != Bind::Way::none && is_model_engine(c.engine.value)) {
-    notes.push_back(in_words(c, "bind") + " has no effect: the model's cores are all alike");
+    notes.push_back(setting_words(c, "bind") + " has no effect: the model's cores are all alike");
   }
   if (c.trainer.sync_ranks && c.trainer.ranks == 1) {
     notes.push_back("sync-ranks has no effect: there is one rank");
@@ -157,16 +158,18 @@ void note_device(const RunConfig& c, std::vector<std::string>& notes) {
   const bool is_real =
       device_kind(c.trainer.device.value) == DeviceKind::gpu && !is_model_engine(c.engine.value);
   if (is_real && c.trainer.link.given)
-    notes.push_back(in_words(c, "link") + " has no effect: device = cuda has a real link");
-  if (is_real && c.has_data() && c.cost_of(Stage::h2d) != nullptr)
+    notes.push_back(setting_words(c, "link") + " has no effect: device = cuda has a real link");
+  if (is_real && c.has_data() && c.declared_cost(Stage::h2d) != nullptr)
     notes.push_back("cost h2d is added to the real copies of device = cuda");
   if (is_real) return;
   for (std::string_view key : {"launches", "graph"}) {
     if (find_field(key)->given(c))
-      notes.push_back(in_words(c, key) + " has no effect: only device = cuda launches kernels");
+      notes.push_back(setting_words(c, key) +
+                      " has no effect: only device = cuda launches kernels");
   }
   if (c.trainer.compute.value.gemm)
-    notes.push_back(in_words(c, "compute") + ": nothing is multiplied, only its time is taken");
+    notes.push_back(setting_words(c, "compute") +
+                    ": nothing is multiplied, only its time is taken");
 }
 
 }  // namespace
@@ -180,8 +183,8 @@ bool has_cost(const RunConfig& c) {
     if (cost.amount.mean > 0 && recurs(c, cost.stage)) return true;
   }
   for (const Injection& injection : c.declared.inject.value) {
-    const bool of_all_ranks = !injection.rank || c.trainer.ranks == 1;
-    if (injection.extra > 0 && of_all_ranks && recurs(c, injection.stage)) return true;
+    const bool is_on_all_ranks = !injection.rank || c.trainer.ranks == 1;
+    if (injection.extra > 0 && is_on_all_ranks && recurs(c, injection.stage)) return true;
   }
   return false;
 }

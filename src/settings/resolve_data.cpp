@@ -12,7 +12,7 @@ namespace loaderscope::settings {
 namespace {
 
 // The format of one text of --data, where `source` is that of those before it or of --source.
-std::string_view format_of(const std::string& text, std::string_view source) {
+std::string_view data_format(const std::string& text, std::string_view source) {
   const std::string place = "data = " + shown_text(text) + ": ";
   try {
     const SourceRow* row = parse_data(text, source).row;
@@ -127,11 +127,12 @@ void check_host_bytes(const RunConfig& c) {
 void check_products(const RunConfig& c) {
   if (c.loader.prefetch_factor * std::max<std::int64_t>(1, c.loader.num_workers) > kMany) {
     refuse(c, "prefetch-factor",
-           "with " + in_words(c, "num-workers") + " more than 16777216 batches would be in flight");
+           "with " + setting_words(c, "num-workers") +
+               " more than 16777216 batches would be in flight");
   }
   if (c.trainer.ranks * std::max<std::int64_t>(1, c.loader.num_workers) > std::int64_t{1} << 20) {
     refuse(c, "ranks",
-           "with " + in_words(c, "num-workers") + " there would be more than 1048576 workers");
+           "with " + setting_words(c, "num-workers") + " there would be more than 1048576 workers");
   }
   check_bytes_of_batch(c, "stored", c.data.stored_bytes.value.mean);
   check_batch_bytes(c);
@@ -147,7 +148,7 @@ void fill_source(RunConfig& c) {
     return;
   }
   std::string_view format = c.data.source.given ? std::string_view(c.data.source.value) : "";
-  for (const std::string& text : c.data.paths.value) format = format_of(text, format);
+  for (const std::string& text : c.data.paths.value) format = data_format(text, format);
   c.data.source.value = format.empty() ? "files" : std::string(format);
   check_source(c);
 }
@@ -156,7 +157,7 @@ void check_data(const RunConfig& c) {
   if (!c.has_data()) check_declared_depth(c);
   if (!c.has_data()) return refuse_any(c, about::kStored, "needs real data", "give --data PATH");
   for (const Stage stage : {Stage::read, Stage::read_decompress, Stage::decode, Stage::augment}) {
-    const Cost* cost = c.cost_of(stage);
+    const Cost* cost = c.declared_cost(stage);
     if (cost == nullptr) continue;
     throw UsageError("cost = " + shown_text(cost->text) + ": this stage works on real data",
                      "add to it with --inject, or declare it with --source synthetic");
@@ -164,7 +165,7 @@ void check_data(const RunConfig& c) {
   refuse_any(c, about::kDeclaredData, "is for --source synthetic; the data says it");
   if (source_traits(c.data.source.value).form == SampleForm::image) return;
   refuse_any(c, about::kImage,
-             "is for images; " + in_words(c, "source") + " holds arrays, taken as they are");
+             "is for images; " + setting_words(c, "source") + " holds arrays, taken as they are");
 }
 
 void check_sizes(const RunConfig& c) {

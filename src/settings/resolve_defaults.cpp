@@ -60,13 +60,13 @@ void check_window(const RunConfig& c) {
   if (c.loader.task == TaskShape::batch)
     refuse(c, "prefetch-depth", "is for task = sample", "give prefetch-factor with task = batch");
   if (c.loader.prefetch_factor.given)
-    refuse(c, "prefetch-factor", "contradicts " + in_words(c, "prefetch-depth"),
+    refuse(c, "prefetch-factor", "contradicts " + setting_words(c, "prefetch-depth"),
            "give one of them");
 }
 
 void check_measurement(const RunConfig& c) {
   if (c.measure.steps.given && c.measure.steps > 0 && c.measure.duration.given) {
-    refuse(c, "steps", "contradicts " + in_words(c, "duration"), "give one of them");
+    refuse(c, "steps", "contradicts " + setting_words(c, "duration"), "give one of them");
   }
   const bool endless = c.data.samples == 0 && !c.has_data();
   if (c.measure.epochs > 0 && endless) {
@@ -81,7 +81,7 @@ void check_measurement(const RunConfig& c) {
 }
 
 void check_storage(const RunConfig& c) {
-  if (c.cost_of(Stage::read) == nullptr) return;
+  if (c.declared_cost(Stage::read) == nullptr) return;
   refuse_any(c, about::kStorage, "contradicts the declared cost of read", "give one of them");
 }
 
@@ -110,7 +110,7 @@ void check_device(const RunConfig& c) {
   }
   if (!c.trainer.compute.value.gemm) return;
   const std::string reason =
-      "contradicts " + in_words(c, "compute") + ", which launches as many kernels as it needs";
+      "contradicts " + setting_words(c, "compute") + ", which launches as many kernels as it needs";
   if (c.trainer.launches > 1) refuse(c, "launches", reason);
   if (c.trainer.graph) refuse(c, "graph", reason);
 }
@@ -130,8 +130,8 @@ void fill_engine(RunConfig& c) {
   const PipelineRow* pipeline = find_pipeline(c.program.loader.value);
   const std::string_view engine = pipeline != nullptr ? pipeline->engine : "torch";
   if (!c.engine.given) c.engine.value = engine;
-  const bool of_the_users = c.program.loader.given && pipeline == nullptr;
-  if (c.engine.value != engine && !(of_the_users && is_guest(c)))
+  const bool is_user_loader = c.program.loader.given && pipeline == nullptr;
+  if (c.engine.value != engine && !(is_user_loader && is_guest(c)))
     refuse(c, "engine", "contradicts the program to be measured", "give one of them");
 }
 

@@ -63,7 +63,7 @@ void fill_pipeline(RunConfig& c, const PipelineRow& pipeline, const MachineLimit
   if (!traits.can_shuffle)
     refuse_given(c, "shuffle", engine + " reads its shards in their order", "leave it out");
   if (traits.is_data_loader) return;
-  refuse_any(c, about::kOfDataLoader,
+  refuse_any(c, about::kDataLoaderArgument,
              "is an argument of PyTorch's DataLoader; " + engine + " has none such");
   if (c.loader.num_workers == 0)
     refuse_given(c, "num-workers", engine + " has at least one thread", "give 1 or more");
@@ -116,7 +116,7 @@ RunConfig resolve_guest(RunConfig c, const MachineLimits& limits) {
   if (const PipelineRow* pipeline = find_pipeline(c.program.loader.value)) {
     fill_pipeline(c, *pipeline, limits);
   } else {
-    refuse_any(c, about::kOfPipelines,
+    refuse_any(c, about::kPipelineOnly,
                "is for a pipeline that we bring, such as --loader torch:pillow; yours has its own");
   }
   check_pretence_available(c);

@@ -13,14 +13,14 @@ namespace loaderscope::settings {
 // --- Errors for settings that are not possible.
 
 // "prefetch-factor = 4"
-inline std::string in_words(const RunConfig& config, std::string_view key) {
+inline std::string setting_words(const RunConfig& config, std::string_view key) {
   return std::string(key) + " = " + shown_text(find_field(key)->text(config));
 }
 
 // These throw UsageError.
 [[noreturn]] inline void refuse(const RunConfig& config, std::string_view key,
                                 const std::string& reason, const std::string& hint = "") {
-  throw UsageError(in_words(config, key) + ": " + reason, hint);
+  throw UsageError(setting_words(config, key) + ": " + reason, hint);
 }
 
 inline void refuse_given(const RunConfig& config, std::string_view key, const std::string& reason,

@@ -148,14 +148,14 @@ std::string read_key_file(const std::string& path) {
   if (const std::string_view other = non_file_kind(path); !other.empty())
     throw UsageError(path + ": is " + std::string(other), kGiveSettings);
   errno = 0;
-  std::ifstream in(path, std::ios::binary);
-  if (!in)
+  std::ifstream input(path, std::ios::binary);
+  if (!input)
     throw UsageError(path + ": cannot be read (" + std::strerror(errno) + ")", kGiveSettings);
   std::string text(kMaxFile + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (in.bad())
+  input.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (input.bad())
     throw UsageError(path + ": cannot be read (" + std::strerror(errno) + ")", kGiveSettings);
-  text.resize(static_cast<std::size_t>(in.gcount()));
+  text.resize(static_cast<std::size_t>(input.gcount()));
   if (text.size() > kMaxFile) {
     throw UsageError(path + ": is larger than 1 MiB", kGiveSettings);
   }

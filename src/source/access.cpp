@@ -58,7 +58,7 @@ std::vector<Metric> Access::metrics() const {
 bool Access::is_remote() const {
   if (extents_.objects() == 0) return false;
   std::string path;
-  extents_.path_of(0, path);
+  extents_.get_path(0, path);
   return source::is_remote(path);
 }
 

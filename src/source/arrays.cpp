@@ -14,7 +14,7 @@
 
 namespace loaderscope::source {
 
-Windows windows_of(const FormatParameters& words, std::int64_t length_otherwise) {
+Windows parse_windows(const FormatParameters& words, std::int64_t length_otherwise) {
   Windows windows;
   windows.length = count_parameter(words, "length", length_otherwise);
   windows.stride = count_parameter(words, "stride", windows.length);
@@ -80,12 +80,12 @@ std::string ArraySource::layout() const {
 }
 
 std::string ArraySource::describe(std::int64_t sample) const {
-  const Array& array = array_of(sample);
+  const Array& array = find_array(sample);
   return fmt::format("{}[{}]", array.file.path, (sample - array.first_sample) * windows_.stride);
 }
 
 Extent ArraySource::extent(std::int64_t sample) const {
-  const Array& array = array_of(sample);
+  const Array& array = find_array(sample);
   const Bytes row = (sample - array.first_sample) * windows_.stride;
   const ArrayLayout& layout = array.file.layout;
   return {&array - arrays_.data(), layout.begin + row * layout.row_bytes, window_bytes()};
@@ -97,15 +97,15 @@ std::unique_ptr<SampleReader> ArraySource::make_reader() const {
   return make_delivering_reader(std::move(stored), *delivery_, sample_bytes(), 0);
 }
 
-void ArraySource::path_of(std::int64_t object, std::string& path) const {
+void ArraySource::get_path(std::int64_t object, std::string& path) const {
   path = arrays_[static_cast<std::size_t>(object)].file.path;
 }
 
-const ArraySource::Array& ArraySource::array_of(std::int64_t sample) const {
-  const auto behind =
+const ArraySource::Array& ArraySource::find_array(std::int64_t sample) const {
+  const auto next =
       std::upper_bound(arrays_.begin(), arrays_.end(), sample,
                        [](std::int64_t i, const Array& array) { return i < array.first_sample; });
-  return *(behind - 1);
+  return *(next - 1);
 }
 
 namespace {
@@ -169,7 +169,7 @@ class DeliveringReader final : public SampleReader {
   std::span<const std::byte> read_to(std::int64_t sample, std::byte* place) override {
     const std::span<const std::byte> stored = stored_->read(sample);
     stored_bytes_ = stored_->stored_bytes().value_or(std::ssize(stored));
-    const auto written = static_cast<std::size_t>(delivery_.bytes_of(std::ssize(stored)));
+    const auto written = static_cast<std::size_t>(delivery_.delivered_bytes(std::ssize(stored)));
     delivery_.write(stored, place);
     delivery_.fill({place + written, sample_bytes_ - written}, filling_);
     return {place, sample_bytes_};
@@ -189,7 +189,7 @@ class DeliveringReader final : public SampleReader {
 };
 
 // Returns the largest value of a type of whole numbers.
-std::uint64_t largest_of(std::string_view type) {
+std::uint64_t largest_value(std::string_view type) {
   const int bits = 8 * (type[2] - '0') - (type[1] == 'i' ? 1 : 0);
   return std::numeric_limits<std::uint64_t>::max() >> (64 - bits);
 }
@@ -221,7 +221,7 @@ Delivery::Delivery(std::string_view from, std::string_view to)
 
 void Delivery::check_number(std::string_view name, std::int64_t value) const {
   const bool is_whole = type_[1] == 'u' || type_[1] == 'i';
-  if (!is_whole || value < 0 || static_cast<std::uint64_t>(value) > largest_of(type_))
+  if (!is_whole || value < 0 || static_cast<std::uint64_t>(value) > largest_value(type_))
     throw UsageError(
         fmt::format("?{}={}: is no number of type {}, which is delivered", name, value, type_),
         "give a number of this type");

@@ -30,7 +30,7 @@ class Delivery {
 
   std::string_view type() const { return type_; }  // NumPy's name
   Bytes number_bytes() const { return to_bytes_; }
-  Bytes bytes_of(Bytes stored) const { return stored / from_bytes_ * to_bytes_; }
+  Bytes delivered_bytes(Bytes stored) const { return stored / from_bytes_ * to_bytes_; }
   bool as_stored() const { return widen_ == nullptr; }
   // Throws UsageError if no delivered number can be `value`.
   void check_number(std::string_view name, std::int64_t value) const;
@@ -69,7 +69,7 @@ struct Windows {
   std::int64_t length = 1, stride = 1;  // rows
   std::string deliver;                  // "": numbers as they are stored
 };
-Windows windows_of(const FormatParameters& words, std::int64_t length_otherwise);
+Windows parse_windows(const FormatParameters& words, std::int64_t length_otherwise);
 
 // Throws RunError if the data has fewer bytes than `layout` requires.
 void check_length(const ArrayFile& array, Bytes file_bytes);
@@ -90,7 +90,7 @@ class ArraySource : public ExtentSource {
 
   std::int64_t objects() const override { return std::ssize(arrays_); }
   Extent extent(std::int64_t sample) const override;
-  void path_of(std::int64_t object, std::string& path) const override;
+  void get_path(std::int64_t object, std::string& path) const override;
   std::vector<std::string> roots() const override { return roots_; }
   std::uint64_t version_stamp(std::int64_t object) const override {
     return arrays_[static_cast<std::size_t>(object)].file.stamp;
@@ -102,9 +102,11 @@ class ArraySource : public ExtentSource {
     std::int64_t first_sample = 0;
   };
   void add(const ArrayFile& file);
-  const Array& array_of(std::int64_t sample) const;
+  const Array& find_array(std::int64_t sample) const;
   Bytes window_bytes() const { return windows_.length * arrays_.front().file.layout.row_bytes; }
-  Bytes delivered(Bytes stored) const { return delivery_ ? delivery_->bytes_of(stored) : stored; }
+  Bytes delivered(Bytes stored) const {
+    return delivery_ ? delivery_->delivered_bytes(stored) : stored;
+  }
 
   Windows windows_;
   std::optional<Delivery> delivery_;

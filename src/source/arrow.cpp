@@ -28,7 +28,7 @@ using Kind = SampleError::Kind;
 
 using ArrowLayouts = std::vector<ArrowLayout>;
 
-const ArrowValues& values_of(const ArrowLayouts& layouts, const SampleGroup& batch) {
+const ArrowValues& batch_values(const ArrowLayouts& layouts, const SampleGroup& batch) {
   return layouts[static_cast<std::size_t>(batch.object)]
       .batches[static_cast<std::size_t>(batch.number)];
 }
@@ -41,7 +41,7 @@ class BatchDecoder final : public GroupDecoder {
 
   void open(std::span<const std::byte> bytes, std::size_t group) override {
     stored_ = bytes;
-    values_ = &values_of(layouts_, batches_[group]);
+    values_ = &batch_values(layouts_, batches_[group]);
     is_unpacked_ = false;
   }
   std::optional<std::span<const std::byte>> value(std::int64_t row,
@@ -49,7 +49,7 @@ class BatchDecoder final : public GroupDecoder {
     if (!is_unpacked_) unpack(stages);
     if (values_->is_null(row)) return std::nullopt;
     const ArrowColumn& column = layouts_.front().column;
-    const ArrowPlace place = values_->place_of(row, column.width);
+    const ArrowPlace place = values_->row_place(row, column.width);
     const auto bytes = unpacked_.subspan(static_cast<std::size_t>(place.begin),
                                          static_cast<std::size_t>(place.length));
     return column.width > 0 ? number_.of(bytes, column.is_signed) : bytes;
@@ -119,7 +119,7 @@ class ArrowSource final : public TableSource {
   }
   std::vector<Detail> details() const override {
     if (!is_packed_) return ExtentSource::details();
-    const auto codec = values_of(layouts_, groups().front()).codec;
+    const auto codec = batch_values(layouts_, groups().front()).codec;
     if (!codec) return {};
     return {{std::string(name_of(Stage::read_decompress)), std::string(arrow_codec(*codec).name)}};
   }
@@ -127,16 +127,16 @@ class ArrowSource final : public TableSource {
   Extent extent(std::int64_t sample) const override {
     if (is_packed_) return TableSource::extent(sample);
     const SampleGroup& batch = group_with(sample);
-    const ArrowValues& values = values_of(layouts_, batch);
-    const std::int64_t row = row_of(sample) - batch.first_sample;
+    const ArrowValues& values = batch_values(layouts_, batch);
+    const std::int64_t row = row_index(sample) - batch.first_sample;
     if (values.is_null(row)) return {batch.object, values.begin, 0};
-    const ArrowPlace place = values.place_of(row, column().width);
+    const ArrowPlace place = values.row_place(row, column().width);
     return {batch.object, values.begin + place.begin, place.length};
   }
 
  private:
   const ArrowColumn& column() const { return layouts_.front().column; }
-  std::int64_t row_of(std::int64_t sample) const override {
+  std::int64_t row_index(std::int64_t sample) const override {
     return order_.empty() ? sample : order_[static_cast<std::size_t>(sample)];
   }
 
@@ -184,7 +184,7 @@ class ArrowSource final : public TableSource {
 };
 
 // Indices of select() and shuffle() of `datasets`: the rows in order.
-std::vector<std::int64_t> rows_in(const std::string& path, Bytes largest) {
+std::vector<std::int64_t> read_row_numbers(const std::string& path, Bytes largest) {
   const auto tables =
       open_tables<ArrowLayout>({path}, "reading indices", {}, [&](StoredObject& file) {
         return read_arrow_layout(file, choose_class_column, "indices", largest);
@@ -192,7 +192,7 @@ std::vector<std::int64_t> rows_in(const std::string& path, Bytes largest) {
   const ArrowLayout& layout = tables.layouts.front();
   if (layout.column.width != sizeof(std::int64_t))
     throw RunError(shown_text(path) + ": its column indices holds no numbers of 64 bits");
-  const auto stored = store_of(path).open(path);
+  const auto stored = find_store(path).open(path);
   std::vector<std::int64_t> rows;
   for (const ArrowValues& values : layout.batches) {
     if (values.codec) throw RunError(shown_text(path) + ": is packed, which indices never are");
@@ -231,7 +231,7 @@ std::unique_ptr<Source> open_arrow(const SourceOptions& options, const SourceCon
   return source::open_arrow_tables(options, context, source::arrow_files(options.paths), read,
                                    indices.empty()
                                        ? std::vector<std::int64_t>()
-                                       : source::rows_in(indices, options.largest_sample));
+                                       : source::read_row_numbers(indices, options.largest_sample));
 }
 
 }  // namespace loaderscope
@@ -247,9 +247,9 @@ using Json = nlohmann::json;
 constexpr Bytes kMaxState = Bytes{64} << 20;
 
 // Returns nothing if the file is missing.
-std::optional<Json> json_beside(const std::string& folder, const char* name) {
+std::optional<Json> read_folder_json(const std::string& folder, const char* name) {
   const std::string path = join_path(folder, name);
-  if (store_of(path).look_at(path).kind != PathFacts::Kind::object) return std::nullopt;
+  if (find_store(path).look_at(path).kind != PathFacts::Kind::object) return std::nullopt;
   try {
     Json json = parse_foreign_json<Json>(text_of_object(path, kMaxState));
     if (!json.is_object()) throw ValueError("is damaged: it holds no object of JSON");
@@ -300,10 +300,11 @@ bool is_of_map(const std::string& path) {
 std::vector<std::string> arrow_files(const std::vector<std::string>& paths) {
   std::vector<std::string> files;
   for (const std::string& path : paths) {
-    const bool is_folder = store_of(path).look_at(path).kind == PathFacts::Kind::folder;
+    const bool is_folder = find_store(path).look_at(path).kind == PathFacts::Kind::folder;
     if (is_folder) {
-      if (const auto dict = json_beside(path, "dataset_dict.json")) fail_as_splits(path, *dict);
-      if (const auto state = json_beside(path, "state.json")) {
+      if (const auto dict = read_folder_json(path, "dataset_dict.json"))
+        fail_as_splits(path, *dict);
+      if (const auto state = read_folder_json(path, "state.json")) {
         add_files_of_state(path, *state, files);
         continue;
       }

@@ -108,7 +108,7 @@ class FieldWalk {
     path = paths_.within(path, field.name);
     place.nodes.push_back(node_++);
     place.validities.push_back(buffer_);
-    const std::size_t buffers = field.dictionary ? 2 : buffers_of(field.type);
+    const std::size_t buffers = field.dictionary ? 2 : count_buffers(field.type);
     place.offsets = buffer_ + 1;
     place.values = buffer_ + buffers - 1;
     place.has_large_offsets =
@@ -126,7 +126,7 @@ class FieldWalk {
       enter(child, path, place, is_list || is_arrow_list(field.type));
   }
 
-  std::size_t buffers_of(std::uint8_t type) {
+  std::size_t count_buffers(std::uint8_t type) {
     switch (type) {
       case ArrowType::nulls:
       case ArrowType::runs:

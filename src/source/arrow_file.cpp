@@ -13,8 +13,8 @@ namespace {
 constexpr std::string_view kArrowMagic = "ARROW1";
 constexpr Bytes kMagicInFront = 8;  // padded
 constexpr std::size_t kArrowTail = sizeof(std::uint32_t) + kArrowMagic.size();
-constexpr Bytes kMaxHead = Bytes{256} << 20;   // limit of a message's head, and of the footer
-constexpr std::uint32_t kGoesOn = 0xffffffff;  // marker before a message's length
+constexpr Bytes kMaxHead = Bytes{256} << 20;         // limit of a message's head, and of the footer
+constexpr std::uint32_t kContinuation = 0xffffffff;  // marker before a message's length
 
 std::uint32_t u32_at(std::span<const std::byte> bytes, std::size_t at) {
   std::uint32_t number = 0;
@@ -22,7 +22,7 @@ std::uint32_t u32_at(std::span<const std::byte> bytes, std::size_t at) {
   return number;
 }
 
-std::string_view text_in(std::span<const std::byte> bytes) {
+std::string_view text_view(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
@@ -39,29 +39,29 @@ std::optional<FoundMessage> message_at(StoredObject& file, Bytes begin) {
   constexpr Bytes kNumber = sizeof(std::uint32_t);
   if (file.size() - begin < kNumber) return std::nullopt;
   const auto front = arrow_bytes_at(file, begin, std::min(2 * kNumber, file.size() - begin));
-  const bool goes_on = u32_at(front, 0) == kGoesOn;
-  if (goes_on && std::ssize(front) < 2 * kNumber) return std::nullopt;
-  const Bytes length = u32_at(front, goes_on ? kNumber : 0);
+  const bool has_marker = u32_at(front, 0) == kContinuation;
+  if (has_marker && std::ssize(front) < 2 * kNumber) return std::nullopt;
+  const Bytes length = u32_at(front, has_marker ? kNumber : 0);
   if (length == 0) return std::nullopt;
   if (length > kMaxHead) throw ValueError("is no Arrow file, or is damaged", "copy it again");
-  begin += goes_on ? 2 * kNumber : kNumber;
+  begin += has_marker ? 2 * kNumber : kNumber;
   FoundMessage found{parse_arrow_message(arrow_bytes_at(file, begin, length)), begin + length};
   if (found.about.body < 0 || found.about.body > file.size() - found.end_of_head)
     throw ValueError("is cut off: a message should end after it", "copy it again");
   return found;
 }
 
-std::optional<ArrowFooter> footer_of(StoredObject& file) {
+std::optional<ArrowFooter> read_footer(StoredObject& file) {
   const Bytes size = file.size();
   const auto front = arrow_bytes_at(file, 0, std::min<Bytes>(size, kArrowMagic.size()));
-  if (text_in(front) != kArrowMagic) return std::nullopt;
+  if (text_view(front) != kArrowMagic) return std::nullopt;
   const auto cut = [] {
     return ValueError("is cut off: it does not end with ARROW1", "copy it again");
   };
   const Bytes tail = static_cast<Bytes>(kArrowTail);
   if (size < kMagicInFront + tail) throw cut();
   const auto end = arrow_bytes_at(file, size - tail, tail);
-  if (text_in(std::span(end).subspan(sizeof(std::uint32_t))) != kArrowMagic) throw cut();
+  if (text_view(std::span(end).subspan(sizeof(std::uint32_t))) != kArrowMagic) throw cut();
   const Bytes length = u32_at(end, 0);
   if (length > kMaxHead || length > size - tail - kMagicInFront)
     throw ValueError("is damaged: its footer should begin in front of it", "copy it again");
@@ -74,7 +74,7 @@ class LayoutReading {
       : file_(file), choose_(choose), wanted_(wanted), largest_(largest) {}
 
   ArrowLayout read() {
-    if (const auto footer = footer_of(file_)) {
+    if (const auto footer = read_footer(file_)) {
       take_columns(footer->columns);
       for (const ArrowBlock& block : footer->dictionaries) add_block(block.begin, true);
       for (const ArrowBlock& block : footer->batches) add_block(block.begin, false);
@@ -131,7 +131,7 @@ class LayoutReading {
     const ArrowBatch& batch = *message.about.batch;
     const LeafPlace place = place_in_batch(fields_, batch, leaf_);
     ArrowBatchReading reading(file_, batch, message.body(), largest_);
-    layout_.batches.push_back(dictionary_ ? dictionary_->values_of(reading, place)
+    layout_.batches.push_back(dictionary_ ? dictionary_->dictionary_values(reading, place)
                                           : reading.values(place, layout_.column.width));
   }
 

@@ -41,7 +41,7 @@ struct ArrowValues {
   std::vector<bool> is_there;        // empty: no value is null
 
   // Returns the place within the unpacked values.
-  ArrowPlace place_of(std::int64_t row, std::size_t width) const {
+  ArrowPlace row_place(std::int64_t row, std::size_t width) const {
     const auto at = static_cast<std::size_t>(row);
     if (!places.empty()) return places[at];
     if (!ends.empty()) return {ends[at], ends[at + 1] - ends[at]};

@@ -13,7 +13,7 @@ namespace loaderscope::source::arrow_tables {
 using flatbuffers::Verifier;
 
 template <class T>
-using TablesOf = flatbuffers::Vector<flatbuffers::Offset<T>>;
+using TableVector = flatbuffers::Vector<flatbuffers::Offset<T>>;
 
 struct ArrowTable : private flatbuffers::Table {
   // Returns the slot of field `n`.
@@ -42,8 +42,8 @@ struct ArrowTable : private flatbuffers::Table {
   }
   template <class T>
   bool has_tables(Verifier& verifier, int n) const {
-    return VerifyOffset(verifier, slot(n)) && verifier.VerifyVector(part<TablesOf<T>>(n)) &&
-           verifier.VerifyVectorOfTables(part<TablesOf<T>>(n));
+    return VerifyOffset(verifier, slot(n)) && verifier.VerifyVector(part<TableVector<T>>(n)) &&
+           verifier.VerifyVectorOfTables(part<TableVector<T>>(n));
   }
   bool has_text(Verifier& verifier, int n) const {
     return VerifyOffset(verifier, slot(n)) && verifier.VerifyString(part<flatbuffers::String>(n));
@@ -164,7 +164,7 @@ namespace {
 using namespace arrow_tables;
 
 template <class T>
-const T& root_of(std::span<const std::byte> bytes, const char* what) {
+const T& verified_root(std::span<const std::byte> bytes, const char* what) {
   const auto* data = reinterpret_cast<const std::uint8_t*>(bytes.data());
   // Each field is two tables at least, and columns may be deep in one another.
   flatbuffers::Verifier verifier(data, bytes.size());
@@ -174,7 +174,7 @@ const T& root_of(std::span<const std::byte> bytes, const char* what) {
 }
 
 // A list's elements, as numbers of 64 bits.
-std::vector<std::int64_t> numbers_in(const std::uint8_t* list, std::size_t each) {
+std::vector<std::int64_t> list_numbers(const std::uint8_t* list, std::size_t each) {
   if (list == nullptr) return {};
   const std::size_t count = flatbuffers::ReadScalar<std::uint32_t>(list) * each;
   std::vector<std::int64_t> numbers(count);
@@ -183,28 +183,28 @@ std::vector<std::int64_t> numbers_in(const std::uint8_t* list, std::size_t each)
   return numbers;
 }
 
-ArrowBatch batch_of(const BatchTable* described) {
+ArrowBatch make_batch(const BatchTable* described) {
   if (described == nullptr) throw ValueError("is damaged: a record batch is not described");
   const BatchTable& table = *described;
   ArrowBatch batch;
   batch.rows = table.number<std::int64_t>(BatchTable::length);
-  const auto nodes = numbers_in(table.list(BatchTable::nodes), 2);
+  const auto nodes = list_numbers(table.list(BatchTable::nodes), 2);
   for (std::size_t i = 0; i < nodes.size(); i += 2) {
     batch.rows_of_nodes.push_back(nodes[i]);
     batch.nulls_of_nodes.push_back(nodes[i + 1]);
   }
-  const auto buffers = numbers_in(table.list(BatchTable::buffers), 2);
+  const auto buffers = list_numbers(table.list(BatchTable::buffers), 2);
   for (std::size_t i = 0; i < buffers.size(); i += 2)
     batch.buffers.push_back({buffers[i], buffers[i + 1]});
-  batch.extra_buffers = numbers_in(table.list(BatchTable::extra_buffers), 1);
+  batch.extra_buffers = list_numbers(table.list(BatchTable::extra_buffers), 1);
   if (const auto* packed = table.part<CompressionTable>(BatchTable::compression))
     batch.codec = packed->number<std::int8_t>(CompressionTable::codec);
   return batch;
 }
 
-std::vector<ArrowBlock> blocks_in(const std::uint8_t* list) {
+std::vector<ArrowBlock> list_blocks(const std::uint8_t* list) {
   std::vector<ArrowBlock> blocks;
-  const auto numbers = numbers_in(list, kFooterBlock / sizeof(std::int64_t));
+  const auto numbers = list_numbers(list, kFooterBlock / sizeof(std::int64_t));
   for (std::size_t i = 0; i < numbers.size(); i += 3)
     blocks.push_back(
         {numbers[i], static_cast<std::int32_t>(numbers[i + 1] & 0xffffffff), numbers[i + 2]});
@@ -214,29 +214,29 @@ std::vector<ArrowBlock> blocks_in(const std::uint8_t* list) {
 }  // namespace
 
 ArrowMessage parse_arrow_message(std::span<const std::byte> bytes) {
-  const auto& table = root_of<MessageTable>(bytes, "a message");
+  const auto& table = verified_root<MessageTable>(bytes, "a message");
   ArrowMessage message;
   message.body = table.number<std::int64_t>(MessageTable::body);
   const auto kind = table.number<std::uint8_t>(MessageTable::kind);
   if (kind == kSchemaMessage) {
     message.columns = columns_of_schema(table.part<SchemaTable>(MessageTable::content));
   } else if (kind == kBatchMessage) {
-    message.batch = batch_of(table.part<BatchTable>(MessageTable::content));
+    message.batch = make_batch(table.part<BatchTable>(MessageTable::content));
   } else if (kind == kDictionaryMessage) {
     const auto* dictionary = table.part<DictionaryTable>(MessageTable::content);
     if (dictionary == nullptr) throw ValueError("is damaged: a dictionary is not described");
     message.dictionary = {dictionary->number<std::int64_t>(DictionaryTable::id),
                           dictionary->number<std::uint8_t>(DictionaryTable::is_more) != 0,
-                          batch_of(dictionary->part<BatchTable>(DictionaryTable::values))};
+                          make_batch(dictionary->part<BatchTable>(DictionaryTable::values))};
   }
   return message;
 }
 
 ArrowFooter parse_arrow_footer(std::span<const std::byte> bytes) {
-  const auto& table = root_of<FooterTable>(bytes, "the footer");
+  const auto& table = verified_root<FooterTable>(bytes, "the footer");
   return {columns_of_schema(table.part<SchemaTable>(FooterTable::schema)),
-          blocks_in(table.list(FooterTable::dictionaries)),
-          blocks_in(table.list(FooterTable::batches))};
+          list_blocks(table.list(FooterTable::dictionaries)),
+          list_blocks(table.list(FooterTable::batches))};
 }
 
 }  // namespace loaderscope::source
@@ -247,7 +247,7 @@ namespace loaderscope::source::arrow_tables {
 
 namespace {
 
-ArrowField::Dictionary dictionary_of(const EncodingTable& table) {
+ArrowField::Dictionary make_dictionary(const EncodingTable& table) {
   ArrowField::Dictionary dictionary;
   dictionary.id = table.number<std::int64_t>(EncodingTable::id);
   if (const auto* numbers = table.part<TypeTable>(EncodingTable::numbers)) {
@@ -257,16 +257,16 @@ ArrowField::Dictionary dictionary_of(const EncodingTable& table) {
   return dictionary;
 }
 
-ArrowField field_of(const FieldTable& table);
+ArrowField make_field(const FieldTable& table);
 
-std::vector<ArrowField> fields_of(const TablesOf<FieldTable>* tables) {
+std::vector<ArrowField> make_fields(const TableVector<FieldTable>* tables) {
   std::vector<ArrowField> fields;
   if (tables == nullptr) return fields;
-  for (const FieldTable* table : *tables) fields.push_back(field_of(*table));
+  for (const FieldTable* table : *tables) fields.push_back(make_field(*table));
   return fields;
 }
 
-ArrowField field_of(const FieldTable& table) {
+ArrowField make_field(const FieldTable& table) {
   ArrowField field;
   if (const auto* name = table.part<flatbuffers::String>(FieldTable::name))
     field.name.assign(name->c_str(), name->size());
@@ -277,8 +277,8 @@ ArrowField field_of(const FieldTable& table) {
     field.is_signed = type->number<std::uint8_t>(TypeTable::is_signed) != 0;
   }
   if (const auto* encoding = table.part<EncodingTable>(FieldTable::dictionary))
-    field.dictionary = dictionary_of(*encoding);
-  field.children = fields_of(table.part<TablesOf<FieldTable>>(FieldTable::children));
+    field.dictionary = make_dictionary(*encoding);
+  field.children = make_fields(table.part<TableVector<FieldTable>>(FieldTable::children));
   return field;
 }
 
@@ -288,7 +288,7 @@ std::vector<ArrowField> columns_of_schema(const SchemaTable* schema) {
   if (schema == nullptr) throw ValueError("is damaged: it describes no columns");
   if (schema->number<std::int16_t>(SchemaTable::endianness) != 0)
     throw ValueError("has its numbers' high bytes first, which is not read", "write it again here");
-  return fields_of(schema->part<TablesOf<FieldTable>>(SchemaTable::fields));
+  return make_fields(schema->part<TableVector<FieldTable>>(SchemaTable::fields));
 }
 
 }  // namespace loaderscope::source::arrow_tables

@@ -220,7 +220,7 @@ void ArrowDictionary::add(StoredObject& file, const Extent& body,
       std::min(before, added.begin);
   values_.begin = std::min(before, added.begin);
   for (std::int64_t row = 0; row < added.rows; ++row) {
-    ArrowPlace place = added.place_of(row, 0);
+    ArrowPlace place = added.row_place(row, 0);
     if (!added.codec) place.begin += added.begin;
     values_.places.push_back(place);
     values_.is_there.push_back(!added.is_null(row));
@@ -228,7 +228,8 @@ void ArrowDictionary::add(StoredObject& file, const Extent& body,
   values_.rows += added.rows;
 }
 
-ArrowValues ArrowDictionary::values_of(ArrowBatchReading& reading, const LeafPlace& place) const {
+ArrowValues ArrowDictionary::dictionary_values(ArrowBatchReading& reading,
+                                               const LeafPlace& place) const {
   const std::vector<std::int64_t> numbers = reading.numbers(place, as_);
   ArrowValues values;
   values.rows = std::ssize(numbers);

@@ -65,7 +65,7 @@ class ArrowDictionary {
   ArrowDictionary(const ArrowField& field, Bytes largest);
   void add(StoredObject& file, const Extent& body, const ArrowDictionaryBatch& more);
   // Returns the values that a record batch refers to.
-  ArrowValues values_of(ArrowBatchReading& reading, const LeafPlace& place) const;
+  ArrowValues dictionary_values(ArrowBatchReading& reading, const LeafPlace& place) const;
 
  private:
   ArrowField::Dictionary as_;

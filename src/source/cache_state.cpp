@@ -21,8 +21,8 @@ namespace loaderscope {
 namespace {
 
 using source::for_each_index;
+using source::read_residency;
 using source::Residency;
-using source::residency_of;
 
 // Reading ahead, and others' readers, bring single pages back; more is no cold start.
 constexpr double kColdShare = 0.01;
@@ -36,13 +36,13 @@ Bytes memory_of_machine() {
 
 Fd open_object(const Objects& objects, std::int64_t object) {
   thread_local std::string path;
-  objects.path_of(object, path);
+  objects.get_path(object, path);
   Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (fd < 0 && !exhaustion_hint(errno).empty()) source::fail_to_open(path, errno);
   return fd;  // invalid if it cannot be opened: it has no cached pages then
 }
 
-Bytes size_of(int fd) {
+Bytes file_size(int fd) {
   struct stat facts {};
   return ::fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode) ? facts.st_size : 0;
 }
@@ -51,10 +51,10 @@ Bytes size_of(int fd) {
 // into the cache may need a second call.
 void evict(int fd, const CacheOptions& options) {
   for (int tried = 0; tried < 2; ++tried) {
-    const auto before = residency_of(fd, options.method);
+    const auto before = read_residency(fd, options.method);
     if (!before || before->may_be_dirty) ::fdatasync(fd);
     ::posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
-    const auto after = residency_of(fd, options.method);
+    const auto after = read_residency(fd, options.method);
     if (!after || after->resident == 0) return;
   }
 }
@@ -100,14 +100,14 @@ class Preparation {
   // Returns the first file system of the paths that is not ordinary.
   source::FileSystemKind file_system() const {
     std::string path;
-    objects_.path_of(0, path);
+    objects_.get_path(0, path);
     const std::size_t slash = path.rfind('/');
     std::vector<std::string> folders = {slash == std::string::npos ? "."
                                                                    : path.substr(0, slash + 1)};
     for (std::string& root : objects_.roots()) folders.push_back(std::move(root));
     for (const std::string& folder : folders) {
-      const source::FileSystemKind kind = source::store_of(folder).file_system_of(folder);
-      if (kind.network || kind.in_memory || kind.remote) return kind;
+      const source::FileSystemKind kind = source::find_store(folder).find_file_system(folder);
+      if (kind.network || kind.memory_only || kind.remote) return kind;
     }
     return {};
   }
@@ -123,13 +123,13 @@ class Preparation {
     std::atomic<std::int64_t> skipped{0};
     for_each_index(state_.files_checked, doing, context_, [&](std::int64_t i) {
       const Fd fd = open_object(objects_, checked_object(i));
-      const auto told = fd < 0 ? std::nullopt : residency_of(fd, options_.method);
-      if (!told) {
+      const auto residency = fd < 0 ? std::nullopt : read_residency(fd, options_.method);
+      if (!residency) {
         ++skipped;
         return;
       }
-      resident += told->resident;
-      size += told->size;
+      resident += residency->resident;
+      size += residency->size;
     });
     state_.files_skipped = skipped;
     state_.bytes_checked = size;
@@ -141,7 +141,7 @@ class Preparation {
     for_each_index(objects_.objects(), "evicting files", context_, [&](std::int64_t object) {
       const Fd fd = open_object(objects_, object);
       if (fd < 0) return;
-      total += size_of(fd);
+      total += file_size(fd);
       evict(fd, options_);
     });
     state_.bytes_total = total;
@@ -153,7 +153,7 @@ class Preparation {
                    [&](std::int64_t object) {
                      const Fd fd = open_object(objects_, object);
                      if (fd < 0) return;
-                     const Bytes size = size_of(fd);
+                     const Bytes size = file_size(fd);
                      // Reading on would only evict what was read before.
                      if ((total += size) <= memory_ && size > 0) read_once(fd, context_);
                    });
@@ -192,11 +192,11 @@ double percent(Bytes part, Bytes whole) {
 }
 
 std::string files_looked_at(const CacheProof& state) {
-  const std::int64_t told = state.files_checked - state.files_skipped;
-  if (told == state.files)
-    return fmt::format("of {}{}", told == 1 ? "" : "all ", plural(told, "file"));
+  const std::int64_t residency = state.files_checked - state.files_skipped;
+  if (residency == state.files)
+    return fmt::format("of {}{}", residency == 1 ? "" : "all ", plural(residency, "file"));
   const std::string some =
-      fmt::format("of {} of {}", format_count(told), plural(state.files, "file"));
+      fmt::format("of {} of {}", format_count(residency), plural(state.files, "file"));
   if (state.files_checked == state.files) return some + " (the others cannot be looked at)";
   return some + ", drawn at random,";
 }
@@ -226,7 +226,7 @@ std::string shortfall(const CacheProof& state, const FileSystemKind& kind, Bytes
                        format_size(static_cast<double>(state.bytes_total)),
                        format_size(static_cast<double>(memory)));
   }
-  if (kind.in_memory && state.mode == CacheState::cold) {
+  if (kind.memory_only && state.mode == CacheState::cold) {
     return fmt::format(": not cold, a {} lies in memory and nowhere else", kind.name);
   }
   if (state.method == "none") return "";

@@ -54,7 +54,7 @@ std::span<const CompressionRow> compression_table() {
 
 namespace source {
 
-const CompressionRow* compression_of(ShardBytes& shard) {
+const CompressionRow* detect_compression(ShardBytes& shard) {
   std::array<char, kMaxMagic> first{};
   const std::size_t got = shard.read(0, std::as_writable_bytes(std::span(first)));
   for (const CompressionRow& row : compression_table()) {

@@ -88,7 +88,7 @@ namespace source {
 class ShardBytes;
 
 // Returns null if no known compression matches. Throws the exceptions of `shard`.
-const CompressionRow* compression_of(ShardBytes& shard);
+const CompressionRow* detect_compression(ShardBytes& shard);
 
 // Returns the rest of a message after "PATH: ": the file has no index. If the compression has no
 // unpacker, the message also says that it cannot be a stream.

@@ -19,7 +19,7 @@ bool is_dangling_link(const std::string& path) {
   return ::lstat(path.c_str(), &facts) == 0 && S_ISLNK(facts.st_mode);
 }
 
-Kind kind_of(int error) {
+Kind error_kind(int error) {
   if (error == EACCES || error == EPERM) return Kind::not_allowed;
   return error == ETIMEDOUT ? Kind::timed_out : Kind::unreadable;
 }
@@ -29,7 +29,7 @@ Kind kind_of(int error) {
   const std::string why = what + ": " + std::generic_category().message(error);
   const std::string remedy = exhaustion_hint(error);
   if (!remedy.empty()) throw RunError(place + " " + why, remedy);
-  throw SampleError(kind_of(error), why);
+  throw SampleError(error_kind(error), why);
 }
 
 }  // namespace
@@ -81,7 +81,7 @@ Fd ExtentOpener::open_path() {
 }
 
 std::shared_ptr<const OpenObject> ExtentOpener::open_object(std::int64_t object) {
-  access_.extents().path_of(object, path_);
+  access_.extents().get_path(object, path_);
   Fd fd = open_path();
   if (fd < 0) fail_to_open(path_, errno);
   access_.count_opened();
@@ -90,13 +90,13 @@ std::shared_ptr<const OpenObject> ExtentOpener::open_object(std::int64_t object)
 
 OpenExtent ExtentOpener::open(std::int64_t sample) {
   const Extent extent = access_.extents().extent(sample);
-  return checked(
-      extent, is_opened_anew(extent) ? open_object(extent.object) : kept_.get(extent.object, [&] {
-        return open_object(extent.object);
-      }));
+  return checked(extent,
+                 is_reopened(extent) ? open_object(extent.object) : kept_.get(extent.object, [&] {
+                   return open_object(extent.object);
+                 }));
 }
 
-bool ExtentOpener::is_opened_anew(const Extent& extent) const {
+bool ExtentOpener::is_reopened(const Extent& extent) const {
   return extent.length == Extent::kToEnd || access_.extents().opens_for_each_sample();
 }
 

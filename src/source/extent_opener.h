@@ -48,7 +48,7 @@ class ExtentOpener {
   OpenExtent checked(const Extent& extent, std::shared_ptr<const OpenObject> object) const;
   std::shared_ptr<const OpenObject> open_object(std::int64_t object);
   // true: `open` opens the object for this sample alone
-  bool is_opened_anew(const Extent& extent) const;
+  bool is_reopened(const Extent& extent) const;
 
  private:
   static constexpr std::size_t kMaxKept = 32;  // descriptors of one reader

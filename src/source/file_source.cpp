@@ -27,11 +27,11 @@ FileSource::FileSource(const SourceOptions& options, std::vector<std::string> ro
 
 std::string FileSource::describe(std::int64_t sample) const {
   std::string path;
-  path_of(sample, path);
+  get_path(sample, path);
   return path;
 }
 
-void FileSource::path_of(std::int64_t object, std::string& path) const {
+void FileSource::get_path(std::int64_t object, std::string& path) const {
   thread_local std::string name;
   const FolderEntry folder = index_.folder(index_.file(object, name));
   path.clear();
@@ -53,10 +53,10 @@ struct KnownFormat {
 
 // The format of what lies there, by the ends of the names.
 std::optional<KnownFormat> format_of_files(const std::string& root) {
-  const FolderListing listing = store_of(root).list(root);
+  const FolderListing listing = find_store(root).list(root);
   for (std::size_t i = 0; i < listing.others.size(); ++i) {
     for (const SourceRow& row : source_table()) {
-      const std::string_view suffix = row.suffix_of(listing.others[i]);
+      const std::string_view suffix = row.matching_suffix(listing.others[i]);
       if (!suffix.empty()) return KnownFormat{&row, suffix};
     }
   }
@@ -92,7 +92,7 @@ void add_root(IndexBuilder& builder, std::span<const WalkedFolder> folders) {
   std::int32_t label = -1;
   std::string_view last_class;
   for (const WalkedFolder& folder : below) {
-    const std::string_view its_class = class_of(folder.relative);
+    const std::string_view its_class = class_name(folder.relative);
     if (label < 0 || its_class != last_class) ++label;
     last_class = its_class;
     add_images(builder, folder, label, true);
@@ -129,8 +129,8 @@ namespace {
 // Raised whenever the same files would be listed in another way.
 constexpr std::string_view kRules = "1";
 
-PathFacts facts_of(const std::string& path, std::string_view flag) {
-  PathFacts facts = store_of(path).look_at(path);
+PathFacts path_facts(const std::string& path, std::string_view flag) {
+  PathFacts facts = find_store(path).look_at(path);
   if (facts.kind == PathFacts::Kind::nothing) {
     throw RunError(
         (path.empty() ? "''" : shown_text(path)) + ": cannot be opened (" + facts.why_nothing + ")",
@@ -139,13 +139,13 @@ PathFacts facts_of(const std::string& path, std::string_view flag) {
   return facts;
 }
 
-std::string folder_of(const std::string& path) {
+std::string parent_folder(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   return slash == std::string::npos ? "" : path.substr(0, slash + 1);
 }
 
 void demand_folder(const std::string& path) {
-  if (facts_of(path, "--data").kind == PathFacts::Kind::folder) return;
+  if (path_facts(path, "--data").kind == PathFacts::Kind::folder) return;
   throw RunError(shown_text(path) + ": is a file, not a folder of images",
                  "give its folder, or a list of files with --index");
 }
@@ -167,7 +167,7 @@ std::unique_ptr<FileSource> open_folders(const SourceOptions& options,
 std::unique_ptr<FileSource> open_manifest(const SourceOptions& options,
                                           const SourceContext& context) {
   const std::string& path = options.index_file;
-  const PathFacts facts = facts_of(path, "--index");
+  const PathFacts facts = path_facts(path, "--index");
   if (facts.kind != PathFacts::Kind::object) {
     throw RunError(shown_text(path) + ": is not a file",
                    "give the list of files itself, or its folder with --data");
@@ -179,7 +179,7 @@ std::unique_ptr<FileSource> open_manifest(const SourceOptions& options,
   const std::string identity = key + ' ' + std::to_string(stamp.inode) + ' ' +
                                std::to_string(stamp.mtime_ns) + ' ' + std::to_string(facts.size);
   const std::vector<std::string> roots = {
-      options.paths.empty() ? folder_of(path) : options.paths.front(), ""};
+      options.paths.empty() ? parent_folder(path) : options.paths.front(), ""};
   CachedIndex cached = cached_index(options, key, identity, roots, stamp.mtime_ns, context,
                                     [&] { return index_manifest(path, identity, context); });
   auto source = std::make_unique<FileSource>(options, roots, std::move(cached.index));

@@ -22,7 +22,7 @@ class FileSource final : public ExtentSource {
   // Sample and object have one number.
   std::int64_t objects() const override { return index_.samples(); }
   Extent extent(std::int64_t sample) const override { return {sample, 0, Extent::kToEnd}; }
-  void path_of(std::int64_t object, std::string& path) const override;
+  void get_path(std::int64_t object, std::string& path) const override;
   std::vector<std::string> roots() const override { return roots_; }
 
   std::int32_t label(std::int64_t sample) const { return index_.label(sample); }

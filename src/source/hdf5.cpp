@@ -45,7 +45,7 @@ class Hdf5Reader final : public SampleReader {
     const Nanos begin = monotonic_now();
     io_->since_last();
     try {
-      Hdf5Dataset& dataset = dataset_of(extent.object);
+      Hdf5Dataset& dataset = open_dataset(extent.object);
       dataset.read(extent.offset / dataset.layout().array.row_bytes, row_);
     } catch (const ValueError& error) {
       throw SampleError(Kind::damaged, error.what());
@@ -71,10 +71,10 @@ class Hdf5Reader final : public SampleReader {
     return lock;
   }
 
-  Hdf5Dataset& dataset_of(std::int64_t file) {
+  Hdf5Dataset& open_dataset(std::int64_t file) {
     return *open_.get(file, [&] {
       std::string path;
-      source_.path_of(file, path);
+      source_.get_path(file, path);
       auto opened = std::make_unique<Hdf5Dataset>(path, plan_.dataset, plan_.chunk_cache);
       counts_.count_opened();
       return opened;
@@ -104,7 +104,7 @@ class Hdf5Source final : public ArraySource {
     return std::make_unique<Hdf5Reader>(*this, plan_, reading().counts());
   }
   const Extents* extents() const override { return nullptr; }
-  const Objects* stored_in() const override { return this; }
+  const Objects* stored_objects() const override { return this; }
   std::optional<FileAccess> access() const override { return FileAccess::pread; }
   Bytes bytes_read_ahead() const override { return plan_.chunk_cache; }
   std::vector<Detail> details() const override {
@@ -132,7 +132,7 @@ Hdf5Layout looked_at(const std::string& path, std::string_view dataset, bool has
   }
 }
 
-Bytes chunk_cache_of(const FormatParameters& words) {
+Bytes chunk_cache_bytes(const FormatParameters& words) {
   constexpr Bytes kUsual = Bytes{1} << 20;  // the library's
   const auto word = words.find("chunk-cache");
   if (word == words.end()) return kUsual;
@@ -162,10 +162,10 @@ std::string note_of_chunks(const Hdf5Layout& layout, const Hdf5Plan& plan) {
 namespace loaderscope {
 
 std::unique_ptr<Source> open_hdf5(const SourceOptions& options, const SourceContext& context) {
-  const source::Windows windows = source::windows_of(options.words, 1);
+  const source::Windows windows = source::parse_windows(options.words, 1);
   const auto word = options.words.find("dataset");
   source::Hdf5Plan plan{word == options.words.end() ? "" : word->second,
-                        source::chunk_cache_of(options.words)};
+                        source::chunk_cache_bytes(options.words)};
   std::vector<source::ArrayFile> arrays;
   std::string note;
   for (const std::string& path : source::named_files(options.paths, source::kHdf5Suffixes)) {
@@ -216,7 +216,7 @@ struct Found {
   std::string why_not;  // one could not be opened
 };
 
-int rank_of(hid_t dataset) {
+int dataset_rank(hid_t dataset) {
   const Hdf5Id space(::H5Dget_space(dataset), ::H5Sclose);
   return ::H5Sget_simple_extent_ndims(space);
 }
@@ -228,7 +228,7 @@ herr_t note_dataset(hid_t file, const char* name, const H5L_info_t* link, void* 
   if (object < 0) found.why_not = shown_text(name) + " cannot be opened: " + reason_of_hdf5();
   if (object < 0 || ::H5Iget_type(object) != H5I_DATASET) return 0;
   found.names.emplace_back(name);
-  if (rank_of(object) > 1) found.with_rows.emplace_back(name);
+  if (dataset_rank(object) > 1) found.with_rows.emplace_back(name);
   return 0;
 }
 
@@ -279,7 +279,7 @@ Hdf5Dataset::Hdf5Dataset(const std::string& path, std::string_view name, Bytes c
   Hdf5Id file = opened_file(path);
   const std::string chosen = name.empty() ? only_dataset(file) : std::string(name);
   Hdf5Id dataset = opened_dataset(file, chosen, cache);
-  layout_ = layout_of(dataset, chosen);
+  layout_ = read_layout(dataset, chosen);
   Hdf5Id type(::H5Dget_type(dataset), ::H5Tclose), space(::H5Dget_space(dataset), ::H5Sclose);
   open_.reset(new Handles{std::move(file), std::move(dataset), std::move(type), std::move(space)});
 }

@@ -20,7 +20,7 @@ struct Filter {
 };
 
 // Returns the filters in the order of writing a chunk.
-std::vector<Filter> filters_of(hid_t creation) {
+std::vector<Filter> list_filters(hid_t creation) {
   std::vector<Filter> filters;
   for (int i = 0; i < ::H5Pget_nfilters(creation); ++i) {
     unsigned flags = 0, config = 0;
@@ -35,7 +35,7 @@ std::vector<Filter> filters_of(hid_t creation) {
 
 std::string names_of_filters(hid_t creation) {
   std::string names;
-  for (const Filter& filter : filters_of(creation)) {
+  for (const Filter& filter : list_filters(creation)) {
     if (::H5Zfilter_avail(filter.id) <= 0) {
       throw ValueError(fmt::format("is packed by the filter {} ({}), which HDF5 has not here",
                                    filter.id, shown_text(filter.name)),
@@ -126,9 +126,9 @@ struct StoredChunk {
 std::optional<StoredChunk> stored_chunk(hid_t dataset, hid_t space, hsize_t index) {
   StoredChunk chunk;
   chunk.begin.resize(static_cast<std::size_t>(::H5Sget_simple_extent_ndims(space)));
-  const bool is_told = ::H5Dget_chunk_info(dataset, space, index, chunk.begin.data(),
-                                           &chunk.left_out, &chunk.place, &chunk.bytes) >= 0;
-  return is_told && chunk.place != HADDR_UNDEF ? std::optional(chunk) : std::nullopt;
+  const bool is_known = ::H5Dget_chunk_info(dataset, space, index, chunk.begin.data(),
+                                            &chunk.left_out, &chunk.place, &chunk.bytes) >= 0;
+  return is_known && chunk.place != HADDR_UNDEF ? std::optional(chunk) : std::nullopt;
 }
 
 // Bytes by which what is stored of a chunk is longer; nothing where a filter makes that any number.
@@ -136,7 +136,7 @@ std::optional<Bytes> more_than_unpacked(hid_t creation, const StoredChunk& chunk
   constexpr Bytes kChecksum = 4;
   Bytes more = 0;
   unsigned left_out = chunk.left_out;
-  for (const Filter& filter : filters_of(creation)) {
+  for (const Filter& filter : list_filters(creation)) {
     const bool is_left_out = (left_out & 1) != 0;
     left_out >>= 1;
     if (is_left_out || filter.id == H5Z_FILTER_SHUFFLE) continue;
@@ -163,7 +163,7 @@ void check_chunks(hid_t dataset, const Hdf5Layout& layout) {
 #endif
 }
 
-Hdf5Layout layout_of(hid_t dataset, std::string name) {
+Hdf5Layout read_layout(hid_t dataset, std::string name) {
   const Hdf5Id type(::H5Dget_type(dataset), ::H5Tclose), space(::H5Dget_space(dataset), ::H5Sclose),
       creation(::H5Dget_create_plist(dataset), ::H5Pclose);
   const H5T_class_t kind = ::H5Tget_class(type);

@@ -37,7 +37,7 @@ inline Hdf5Id held_or_fail(hid_t id, herr_t (*close)(hid_t), std::string_view do
 
 // Throws ValueError if the data set cannot hold samples, or if damaged metadata would let the
 // library read outside of it.
-Hdf5Layout layout_of(hid_t dataset, std::string name);
+Hdf5Layout read_layout(hid_t dataset, std::string name);
 // Throws ValueError if the lengths of the first two stored chunks are wrong. The library visits all
 // chunks for this check.
 void check_chunks(hid_t dataset, const Hdf5Layout& layout);

@@ -44,7 +44,7 @@ bool write_all(int fd, std::span<const std::byte> bytes) {
   return true;
 }
 
-std::string path_of(const FolderEntry& folder, const std::vector<std::string>& roots) {
+std::string folder_path(const FolderEntry& folder, const std::vector<std::string>& roots) {
   const std::string& root = roots[folder.root];
   return folder.relative.empty() ? root : join_path(root, folder.relative);
 }
@@ -58,8 +58,8 @@ bool unchanged(const Index& index, const std::vector<std::string>& roots,
     if (folder.root >= roots.size()) {
       same = false;
     } else {
-      const std::string path = path_of(folder, roots);
-      if (store_of(path).look_at(path).stamp != folder.stamp) same = false;
+      const std::string path = folder_path(folder, roots);
+      if (find_store(path).look_at(path).stamp != folder.stamp) same = false;
     }
   });
   return same;

@@ -32,11 +32,11 @@ Json parsed(std::string_view text) {
   return json;
 }
 
-std::string text_of(const Json& value) {
+std::string string_value(const Json& value) {
   return value.is_string() ? value.get<std::string>() : std::string();
 }
 
-std::int64_t count_in(const Json& object, const char* name) {
+std::int64_t member_count(const Json& object, const char* name) {
   const Json& value = member(object, name);
   if (!value.is_number_unsigned() || value.get<std::uint64_t>() > kMaxOfShard)
     fail_at(fmt::format("'{}' is no number of a shard", name));
@@ -44,29 +44,29 @@ std::int64_t count_in(const Json& object, const char* name) {
 }
 
 // Below the folder of the index, wherever that is.
-std::string file_in(const Json& object, const char* name) {
-  std::string file = text_of(member(object, name));
+std::string member_file(const Json& object, const char* name) {
+  std::string file = string_value(member(object, name));
   const bool leaves =
       file.empty() || file.front() == '/' || ("/" + file + "/").find("/../") != std::string::npos;
   if (leaves) fail_at(fmt::format("'{}' is {}, no file below its folder", name, shown_text(file)));
   return file;
 }
 
-const Json& list_in(const Json& object, const char* name) {
+const Json& member_list(const Json& object, const char* name) {
   const Json& list = member(object, name);
   if (!list.is_array() || list.empty()) fail_at(fmt::format("'{}' is no list", name));
   return list;
 }
 
 std::vector<ItemField> mds_fields(const Json& shard) {
-  const Json &names = list_in(shard, "column_names"),
-             &encodings = list_in(shard, "column_encodings"),
-             &sizes = list_in(shard, "column_sizes");
+  const Json &names = member_list(shard, "column_names"),
+             &encodings = member_list(shard, "column_encodings"),
+             &sizes = member_list(shard, "column_sizes");
   if (names.size() != encodings.size() || names.size() != sizes.size())
     fail_at("its columns have unequal numbers of names, encodings and sizes");
   std::vector<ItemField> fields;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    ItemField field{text_of(names[i]), text_of(encodings[i]), std::nullopt};
+    ItemField field{string_value(names[i]), string_value(encodings[i]), std::nullopt};
     if (sizes[i].is_number_unsigned() && sizes[i].get<std::uint64_t>() <= kMaxOfShard)
       field.size = sizes[i].get<Bytes>();
     else if (!sizes[i].is_null())
@@ -79,25 +79,25 @@ std::vector<ItemField> mds_fields(const Json& shard) {
 // A tree of one level has names; "context" is text of JSON in JSON.
 std::vector<std::string> litdata_names(const Json& config) {
   std::vector<std::string> names;
-  const Json spec = parse_foreign_json<Json>(text_of(member(config, "data_spec")));
+  const Json spec = parse_foreign_json<Json>(string_value(member(config, "data_spec")));
   if (!spec.is_array() || spec.size() != 2 || !spec[1].is_object()) return names;
-  if (text_of(spec[1].value("type", Json())) != "builtins.dict") return names;
+  if (string_value(spec[1].value("type", Json())) != "builtins.dict") return names;
   for (const Json& child : spec[1].value("children_spec", Json::array())) {
     if (!child.is_object() || !child.value("type", Json()).is_null()) return {};
   }
-  const Json keys = parse_foreign_json<Json>(text_of(spec[1].value("context", Json())));
+  const Json keys = parse_foreign_json<Json>(string_value(spec[1].value("context", Json())));
   if (!keys.is_array()) return names;
-  for (const Json& key : keys) names.push_back(key.is_string() ? text_of(key) : key.dump());
+  for (const Json& key : keys) names.push_back(key.is_string() ? string_value(key) : key.dump());
   return names;
 }
 
 std::vector<ItemField> litdata_fields(const Json& config) {
-  const Json& formats = list_in(config, "data_format");
+  const Json& formats = member_list(config, "data_format");
   std::vector<std::string> names = litdata_names(config);
   std::vector<ItemField> fields;
   for (std::size_t i = 0; i < formats.size(); ++i) {
     fields.push_back({names.size() == formats.size() ? names[i] : std::to_string(i),
-                      text_of(formats[i]), std::nullopt});
+                      string_value(formats[i]), std::nullopt});
   }
   return fields;
 }
@@ -107,20 +107,20 @@ std::vector<ItemField> litdata_fields(const Json& config) {
 ItemIndex parse_mds_index(std::string_view text) {
   const Json json = parsed(text);
   ItemIndex index;
-  for (const Json& shard : list_in(json, "shards")) {
+  for (const Json& shard : member_list(json, "shards")) {
     if (!shard.is_object()) fail_at("a shard is no object");
-    if (const std::string format = text_of(member(shard, "format")); format != "mds")
+    if (const std::string format = string_value(member(shard, "format")); format != "mds")
       fail_at(fmt::format("its shards are '{}'; mds can be read", shown_text(format)));
     std::vector<ItemField> fields = mds_fields(shard);
     if (index.shards.empty()) index.fields = fields;
     if (fields != index.fields) fail_at("its shards have unequal columns");
     const Json &raw = member(shard, "raw_data"), &zip = member(shard, "zip_data");
     if (!raw.is_object()) fail_at("'raw_data' is no object");
-    ItemShard one{file_in(raw, "basename"), "", "", count_in(shard, "samples"),
-                  count_in(raw, "bytes")};
+    ItemShard one{member_file(raw, "basename"), "", "", member_count(shard, "samples"),
+                  member_count(raw, "bytes")};
     if (zip.is_object()) {
-      one.packed_file = file_in(zip, "basename");
-      one.packed_by = text_of(member(shard, "compression"));
+      one.packed_file = member_file(zip, "basename");
+      one.packed_by = string_value(member(shard, "compression"));
     }
     index.shards.push_back(std::move(one));
   }
@@ -133,24 +133,24 @@ ItemIndex parse_litdata_index(std::string_view text) {
   if (!config.is_object()) fail_at("'config' is no object");
   if (!config.value("encryption", Json()).is_null())
     fail_at("its chunks are encrypted, which cannot be read");
-  if (const std::string loader = text_of(config.value("item_loader", Json("PyTreeLoader")));
+  if (const std::string loader = string_value(config.value("item_loader", Json("PyTreeLoader")));
       loader != "PyTreeLoader")
     fail_at(fmt::format("its items are of a {}; those of PyTreeLoader can be read",
                         shown_text(loader)));
-  const std::string packed_by = text_of(config.value("compression", Json()));
-  const std::string level = text_of(config.value("compression_level", Json()));
+  const std::string packed_by = string_value(config.value("compression", Json()));
+  const std::string level = string_value(config.value("compression_level", Json()));
   if (!level.empty() && level != "chunk") {
     throw ValueError(fmt::format("its chunks are compressed by the {}", shown_text(level)),
                      "compress them as a whole (compression_level=\"chunk\"), or not at all");
   }
   ItemIndex index;
   index.fields = litdata_fields(config);
-  for (const Json& chunk : list_in(json, "chunks")) {
+  for (const Json& chunk : member_list(json, "chunks")) {
     if (!chunk.is_object()) fail_at("a chunk is no object");
-    const std::string file = file_in(chunk, "filename");
+    const std::string file = member_file(chunk, "filename");
     const bool is_packed = !packed_by.empty();
     index.shards.push_back({is_packed ? "" : file, is_packed ? file : "", packed_by,
-                            count_in(chunk, "chunk_size"), count_in(chunk, "chunk_bytes")});
+                            member_count(chunk, "chunk_size"), member_count(chunk, "chunk_bytes")});
   }
   return index;
 }

@@ -66,7 +66,7 @@ std::size_t chosen_field(const std::vector<ItemField>& fields, std::string_view 
   return static_cast<std::size_t>(found - fields.begin());
 }
 
-TableColumn column_of(const ItemField& field) {
+TableColumn table_column(const ItemField& field) {
   static constexpr std::array<std::string_view, 5> kSigned = {"int", "int8", "int16", "int32",
                                                               "int64"};
   static constexpr std::array<std::string_view, 4> kUnsigned = {"uint8", "uint16", "uint32",
@@ -81,7 +81,7 @@ TableColumn column_of(const ItemField& field) {
 
 std::size_t class_field(const std::vector<ItemField>& fields, std::string_view wanted) {
   std::vector<TableColumn> columns;
-  for (const ItemField& field : fields) columns.push_back(column_of(field));
+  for (const ItemField& field : fields) columns.push_back(table_column(field));
   return choose_class_column(columns, wanted);
 }
 
@@ -118,12 +118,12 @@ ItemPart::ItemPart(std::vector<ItemField> fields, std::string_view wanted, bool 
       chosen_(classes ? class_field(fields_, wanted) : chosen_field(fields_, wanted)) {
   const std::string_view encoding = fields_[chosen_].encoding;
   is_pixels_ = !classes && encoding == "pil";
-  is_number_ = classes && column_of(fields_[chosen_]).holds == TableColumn::Holds::numbers;
+  is_number_ = classes && table_column(fields_[chosen_]).holds == TableColumn::Holds::numbers;
   is_signed_ = encoding.starts_with("int");
   for (const ItemField& field : fields_) sizes_ += field.size ? 0U : 1U;
 }
 
-std::span<const std::byte> ItemPart::field_of(std::span<const std::byte> item) const {
+std::span<const std::byte> ItemPart::select_field(std::span<const std::byte> item) const {
   const std::size_t head = sizes_ * kNumber;
   if (item.size() < head) fail_in_item("ends within the sizes of its columns");
   std::size_t next = 0;
@@ -143,8 +143,8 @@ std::span<const std::byte> ItemPart::field_of(std::span<const std::byte> item) c
   return item.subspan(begin, size);
 }
 
-std::span<const std::byte> ItemPart::of(std::span<const std::byte> item) {
-  const std::span<const std::byte> field = field_of(item);
+std::span<const std::byte> ItemPart::extract(std::span<const std::byte> item) {
+  const std::span<const std::byte> field = select_field(item);
   if (is_number_ && field.size() > sizeof(std::int64_t))
     fail_in_item("has a class of more than 64 bits");
   if (is_number_) return class_.of(field, is_signed_);
@@ -174,11 +174,11 @@ std::vector<std::uint32_t> read_item_offsets(ShardBytes& shard, std::int64_t ite
   return offsets;
 }
 
-const OpenShard& shard_of(const std::vector<OpenShard>& shards, std::int64_t sample) {
-  const auto behind =
+const OpenShard& find_shard(const std::vector<OpenShard>& shards, std::int64_t sample) {
+  const auto position =
       std::upper_bound(shards.begin(), shards.end(), sample,
                        [](std::int64_t i, const OpenShard& shard) { return i < shard.first; });
-  return *(behind - 1);
+  return *(position - 1);
 }
 
 }  // namespace loaderscope::source

@@ -39,7 +39,7 @@ class ItemSource final : public ExtentSource {
 
   void read_all_offsets(const SourceContext& context) {
     for_each_index(std::ssize(shards_), "reading where samples begin", context,
-                   [&](std::int64_t i) { read_offsets_of(shards_[static_cast<std::size_t>(i)]); });
+                   [&](std::int64_t i) { read_offsets(shards_[static_cast<std::size_t>(i)]); });
     settle_access();
   }
 
@@ -56,19 +56,19 @@ class ItemSource final : public ExtentSource {
 
   std::int64_t size() const override { return samples_; }
   std::string describe(std::int64_t sample) const override {
-    const OpenShard& shard = shard_of(shards_, sample);
+    const OpenShard& shard = find_shard(shards_, sample);
     return fmt::format("{}: sample {}", shard.path, sample - shard.first);
   }
   std::unique_ptr<SampleReader> make_reader() const override {
     if (packed_) return make_unpacking_reader(*packed_, part_);
     return make_reader_of_parts(
         [part = part_](std::int64_t, std::span<const std::byte> item) mutable {
-          return part.of(item);
+          return part.extract(item);
         });
   }
 
   const Extents* extents() const override { return packed_ ? nullptr : this; }
-  const Objects* stored_in() const override { return this; }
+  const Objects* stored_objects() const override { return this; }
   std::optional<FileAccess> access() const override {
     return packed_ ? FileAccess::pread : ExtentSource::access();
   }
@@ -82,12 +82,12 @@ class ItemSource final : public ExtentSource {
   }
 
   std::int64_t objects() const override { return std::ssize(shards_); }
-  void path_of(std::int64_t object, std::string& path) const override {
+  void get_path(std::int64_t object, std::string& path) const override {
     path = shards_[static_cast<std::size_t>(object)].path;
   }
   std::vector<std::string> roots() const override { return roots_; }
   Extent extent(std::int64_t sample) const override {
-    const OpenShard& shard = shard_of(shards_, sample);
+    const OpenShard& shard = find_shard(shards_, sample);
     const auto place = static_cast<std::size_t>(sample - shard.first);
     return {&shard - shards_.data(), shard.offsets[place],
             Bytes{shard.offsets[place + 1]} - shard.offsets[place]};
@@ -103,7 +103,7 @@ class ItemSource final : public ExtentSource {
   std::optional<PackedItems> packed_;
 };
 
-ItemPart part_of(const ItemFolder& folder, const SourceOptions& options) {
+ItemPart make_part(const ItemFolder& folder, const SourceOptions& options) {
   const char* word = options.classes ? "label" : "column";
   try {
     return {folder.fields, text_parameter(options.words, word), options.classes};
@@ -149,7 +149,7 @@ std::unique_ptr<Source> open_items(const SourceOptions& options, const SourceCon
   std::erase_if(all->shards, [](const OpenShard& shard) { return shard.about.items == 0; });
   if (all->shards.empty()) fail_in_folder(all->index_path, "names no sample");
   auto source =
-      std::make_unique<ItemSource>(options, std::move(all->shards), part_of(*all, options));
+      std::make_unique<ItemSource>(options, std::move(all->shards), make_part(*all, options));
   if (all->is_packed) {
     source->set_packed(options);
   } else {
@@ -208,7 +208,7 @@ bool is_there(const std::string& path) {
 std::unique_ptr<StoredObject> open_shard(const std::string& path) {
   if (!is_there(path))
     fail_with(path, "is not there; index.json names it, copy it there or write the data again");
-  return store_of(path).open(path);
+  return find_store(path).open(path);
 }
 
 }  // namespace
@@ -236,7 +236,7 @@ ItemFolder open_item_folder(const std::string& path, ParseIndex parse) {
   return opened;
 }
 
-void read_offsets_of(OpenShard& shard) {
+void read_offsets(OpenShard& shard) {
   try {
     const std::unique_ptr<StoredObject> file = open_shard(shard.path);
     shard.offsets = read_item_offsets(*file, shard.about.items, file->size());
@@ -248,7 +248,7 @@ void read_offsets_of(OpenShard& shard) {
 const CompressionRow& compression_of_shard(const OpenShard& shard) {
   const CompressionRow* row = nullptr;
   try {
-    row = compression_of(*open_shard(shard.path));
+    row = detect_compression(*open_shard(shard.path));
   } catch (const ValueError& error) {
     fail_with(shard.path, error.what());
   }

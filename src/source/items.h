@@ -56,10 +56,10 @@ class ItemPart {
   // class. Throws ValueError, which continues "PATH: ".
   ItemPart(std::vector<ItemField> fields, std::string_view wanted, bool classes = false);
   // Valid as long as the item, and until the next call. Throws SampleError.
-  std::span<const std::byte> of(std::span<const std::byte> item);
+  std::span<const std::byte> extract(std::span<const std::byte> item);
 
  private:
-  std::span<const std::byte> field_of(std::span<const std::byte> item) const;
+  std::span<const std::byte> select_field(std::span<const std::byte> item) const;
 
   std::vector<ItemField> fields_;
   std::size_t chosen_ = 0, sizes_ = 0;  // chosen field; number of sizes before the fields
@@ -99,7 +99,7 @@ bool opens_each_time(const FormatParameters& words);
 // `folders` are the folders of options.paths.
 std::unique_ptr<Source> open_items(const SourceOptions& options, const SourceContext& context,
                                    std::vector<ItemFolder> folders);
-void read_offsets_of(OpenShard& shard);
+void read_offsets(OpenShard& shard);
 const CompressionRow& compression_of_shard(const OpenShard& shard);
 
 // Compressed shards. A reader keeps the last one unpacked.
@@ -113,7 +113,7 @@ struct PackedItems {
 std::unique_ptr<SampleReader> make_unpacking_reader(const PackedItems& items, ItemPart part);
 
 // Returns the shard of the sample.
-const OpenShard& shard_of(const std::vector<OpenShard>& shards, std::int64_t sample);
+const OpenShard& find_shard(const std::vector<OpenShard>& shards, std::int64_t sample);
 
 }  // namespace loaderscope::source
 

@@ -18,10 +18,10 @@ namespace {
 
 constexpr std::size_t kMaxAlignment = 64 << 10;
 
-std::string in_words(int error) { return std::generic_category().message(error); }
+std::string error_text(int error) { return std::generic_category().message(error); }
 
 // Reads statx, which Linux 6.1 and newer support on some file systems.
-std::optional<DirectReads> told_by_statx([[maybe_unused]] int fd) {
+std::optional<DirectReads> ask_statx([[maybe_unused]] int fd) {
 #ifdef STATX_DIOALIGN
   struct statx facts {};
   if (::statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &facts) != 0) return std::nullopt;
@@ -48,7 +48,7 @@ DirectReads found_by_reading(int fd) {
       got = ::pread(fd, buffer.get(), length, 0);
     } while (got < 0 && errno == EINTR);
     if (got >= 0) return {length, ""};
-    if (errno != EINVAL) return {0, "a read with O_DIRECT failed (" + in_words(errno) + ")"};
+    if (errno != EINVAL) return {0, "a read with O_DIRECT failed (" + error_text(errno) + ")"};
   }
   return {0, "the file system opens files with O_DIRECT and refuses every read"};
 }
@@ -66,15 +66,15 @@ std::unique_ptr<Ring> KernelAccess::make_ring(unsigned entries) const {
 }
 
 DirectReads KernelAccess::direct_reads(int fd) const {
-  const FileSystemKind kind = file_system_of(fd);
-  if (kind.in_memory) {
+  const FileSystemKind kind = find_file_system(fd);
+  if (kind.memory_only) {
     return {0, "a " + std::string(kind.name) + " lies in memory, past which nothing can be read"};
   }
   if (!change_flags(fd, O_DIRECT, 0)) {
-    return {0, "the file system has no O_DIRECT (" + in_words(errno) + ")"};
+    return {0, "the file system has no O_DIRECT (" + error_text(errno) + ")"};
   }
-  const auto told = told_by_statx(fd);
-  return told ? *told : found_by_reading(fd);
+  const auto found = ask_statx(fd);
+  return found ? *found : found_by_reading(fd);
 }
 
 const KernelAccess& this_kernel() {

@@ -28,14 +28,14 @@ constexpr std::string_view kRowsMagic{"LDARW01\0", 8};
 // Returns nothing for a chunk of items. Throws ValueError.
 std::optional<TablePlace> table_in_chunk(StoredObject& chunk) {
   std::array<std::byte, sizeof(std::uint32_t) + kRowsMagic.size()> tail{};
-  const Bytes behind = chunk.size() - std::ssize(tail);
-  if (behind < 0 || chunk.read(behind, tail) < tail.size()) return std::nullopt;
+  const Bytes table_end = chunk.size() - std::ssize(tail);
+  if (table_end < 0 || chunk.read(table_end, tail) < tail.size()) return std::nullopt;
   if (std::memcmp(tail.data() + sizeof(std::uint32_t), kRowsMagic.data(), kRowsMagic.size()) != 0)
     return std::nullopt;
   std::uint32_t length = 0;
   std::memcpy(&length, tail.data(), sizeof length);
-  if (length > behind) throw ValueError("is damaged: its rows should begin in front of it");
-  return TablePlace{behind - length, length};
+  if (length > table_end) throw ValueError("is damaged: its rows should begin in front of it");
+  return TablePlace{table_end - length, length};
 }
 
 // A part of an object, as an object of its own.
@@ -70,7 +70,7 @@ class PartOfObject final : public StoredObject {
 
 bool has_rows(const OpenShard& chunk) {
   try {
-    return table_in_chunk(*store_of(chunk.path).open(chunk.path)).has_value();
+    return table_in_chunk(*find_store(chunk.path).open(chunk.path)).has_value();
   } catch (const ValueError&) {
     return false;  // reading it will report the fault
   }

@@ -82,17 +82,17 @@ class LmdbReader final : public SampleReader {
   std::span<const std::byte> read(std::int64_t sample) override {
     const auto file = static_cast<std::size_t>(index_.file(sample, key_));
     try {
-      const LmdbFile& opened = file_of(file);
+      const LmdbFile& opened = open_file(file);
       const auto value = opened.value_of(key_);
       if (!value) throw SampleError(Kind::unreadable, "its key is gone since the keys were listed");
-      return image_of(opened, *value);
+      return image_bytes(opened, *value);
     } catch (const ValueError& error) {
       throw SampleError(Kind::damaged, error.what());
     }
   }
 
  private:
-  std::span<const std::byte> image_of(const LmdbFile& from, std::string_view value) {
+  std::span<const std::byte> image_bytes(const LmdbFile& from, std::string_view value) {
     if (value.empty()) throw SampleError(Kind::truncated, "is empty");
     if (std::ssize(value) > largest_) {
       throw SampleError(Kind::too_large,
@@ -103,12 +103,12 @@ class LmdbReader final : public SampleReader {
     if (!from.copy(value, copy))
       throw SampleError(Kind::truncated, "its file shrank while it was read");
     counts_.count_request(std::ssize(value));
-    const std::span<const std::byte> image = part_of(copy);
+    const std::span<const std::byte> image = image_part(copy);
     counts_.count_sample(std::ssize(image));
     return image;
   }
 
-  std::span<const std::byte> part_of(std::span<const std::byte> value) {
+  std::span<const std::byte> image_part(std::span<const std::byte> value) {
     if (!plan_.holds_datums) return value;
     if (!plan_.classes) return image_of_datum(value, pixels_);
     class_ = class_of_datum(value);
@@ -116,7 +116,7 @@ class LmdbReader final : public SampleReader {
   }
 
   // Opened at the first of its samples, by the process that reads it.
-  LmdbFile& file_of(std::size_t file) {
+  LmdbFile& open_file(std::size_t file) {
     if (open_.size() <= file) open_.resize(plan_.files.size());
     if (!open_[file]) {
       open_[file] = std::make_unique<LmdbFile>(plan_.files[file]);
@@ -156,9 +156,9 @@ class LmdbSource final : public Source, public Objects {
   std::unique_ptr<SampleReader> make_reader() const override {
     return std::make_unique<LmdbReader>(plan_, index_, largest_, counts_);
   }
-  const Objects* stored_in() const override { return this; }
+  const Objects* stored_objects() const override { return this; }
   std::int64_t objects() const override { return std::ssize(plan_.files); }
-  void path_of(std::int64_t object, std::string& path) const override {
+  void get_path(std::int64_t object, std::string& path) const override {
     path = plan_.files[static_cast<std::size_t>(object)];
   }
   std::vector<std::string> roots() const override { return plan_.files; }
@@ -196,7 +196,7 @@ void settle_values(LmdbPlan& plan, const Index& index, const SourceOptions& opti
                    "give values that are Datums");
 }
 
-LmdbPlan plan_of(const SourceOptions& options) {
+LmdbPlan make_plan(const SourceOptions& options) {
   LmdbPlan plan;
   for (const std::string& path : options.paths) {
     for (std::string& file : data_files(path)) plan.files.push_back(std::move(file));
@@ -221,7 +221,7 @@ LmdbPlan plan_of(const SourceOptions& options) {
 namespace loaderscope {
 
 std::unique_ptr<Source> open_lmdb(const SourceOptions& options, const SourceContext& context) {
-  source::LmdbPlan plan = source::plan_of(options);
+  source::LmdbPlan plan = source::make_plan(options);
   std::string key =
       fmt::format("lmdb {} {}:{}", source::kKeyRules, plan.pattern.size(), plan.pattern);
   for (const std::string& file : plan.files) source::append_path(key, file);

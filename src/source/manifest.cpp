@@ -74,14 +74,14 @@ class Rows {
 
 void read_csv(CsvReader& reader, Rows& rows) {
   std::vector<std::string> fields;
-  const auto column_of = [&](std::string_view name) {
+  const auto find_column = [&](std::string_view name) {
     return static_cast<std::size_t>(std::find(fields.begin(), fields.end(), name) - fields.begin());
   };
   if (!reader.next(fields)) {
     throw ValueError("the header is missing, a line such as \"path,label\"");
   }
   const std::size_t columns = fields.size();
-  const std::size_t path = column_of("path"), label = column_of("label");
+  const std::size_t path = find_column("path"), label = find_column("label");
   if (path == columns) {
     throw ValueError("the header has no column 'path', as \"path,label\" has");
   }
@@ -96,8 +96,8 @@ void read_csv(CsvReader& reader, Rows& rows) {
 }
 
 // `line` is where the record began that was read last.
-void read_csv(std::istream& in, Rows& rows, std::int64_t& line) {
-  CsvReader reader(in);
+void read_csv(std::istream& input, Rows& rows, std::int64_t& line) {
+  CsvReader reader(input);
   try {
     read_csv(reader, rows);
   } catch (const ValueError&) {
@@ -114,9 +114,9 @@ std::string label_to_text(const nlohmann::json& row) {
   throw ValueError("'label' is neither a whole number nor a text");
 }
 
-void read_json_lines(std::istream& in, Rows& rows, std::int64_t& line) {
+void read_json_lines(std::istream& input, Rows& rows, std::int64_t& line) {
   line = 0;
-  for (std::string text; std::getline(in, text);) {
+  for (std::string text; std::getline(input, text);) {
     ++line;
     if (text.size() > kMaxLine) throw ValueError("the line is longer than 1 MiB");
     if (text.find_first_not_of(" \t\r") == std::string::npos) continue;
@@ -155,7 +155,7 @@ class ObjectText final : public std::streambuf {
 
 std::unique_ptr<StoredObject> opened_manifest(const std::string& path) {
   try {
-    return store_of(path).open(path);
+    return find_store(path).open(path);
   } catch (const ValueError& error) {
     throw add_place<RunError>(shown_text(path) + ": ", error);
   }
@@ -167,11 +167,11 @@ Index index_manifest(const std::string& path, std::string_view identity,
                      const SourceContext& context) {
   const std::unique_ptr<StoredObject> object = opened_manifest(path);
   ObjectText text(*object);
-  std::istream in(&text);
-  return index_manifest(in, path, identity, context);
+  std::istream input(&text);
+  return index_manifest(input, path, identity, context);
 }
 
-Index index_manifest(std::istream& in, const std::string& path, std::string_view identity,
+Index index_manifest(std::istream& input, const std::string& path, std::string_view identity,
                      const SourceContext& context) {
   const bool is_csv = path.ends_with(".csv");
   if (!is_csv && !path.ends_with(".jsonl")) {
@@ -182,18 +182,18 @@ Index index_manifest(std::istream& in, const std::string& path, std::string_view
   std::int64_t line = 1;
   try {
     if (is_csv) {
-      read_csv(in, rows, line);
+      read_csv(input, rows, line);
     } else {
-      read_json_lines(in, rows, line);
+      read_json_lines(input, rows, line);
     }
   } catch (const ValueError& error) {
     throw RunError(
         shown_text(path) + ":" + std::to_string(line) + ": " + std::string(error.sentence()),
         error.hint().empty() ? "correct this line of the manifest" : std::string(error.hint()));
   } catch (const std::ios_base::failure&) {
-    in.setstate(std::ios_base::badbit);
+    input.setstate(std::ios_base::badbit);
   }
-  if (in.bad())
+  if (input.bad())
     throw RunError(shown_text(path) + ": cannot be read to its end", "check the storage");
   if (rows.size() == 0) {
     throw RunError(shown_text(path) + ": lists no files", "add a line for each");
@@ -210,14 +210,14 @@ constexpr std::size_t kMaxFields = 1024;
 
 }  // namespace
 
-CsvReader::CsvReader(std::istream& in) : in_(*in.rdbuf()) {
+CsvReader::CsvReader(std::istream& input) : input_(*input.rdbuf()) {
   constexpr std::string_view kMark = "\xEF\xBB\xBF";
-  if (in_.sgetc() != 0xEF) return;
-  for (std::size_t i = 0; i < kMark.size(); ++i) in_.sbumpc();
+  if (input_.sgetc() != 0xEF) return;
+  for (std::size_t i = 0; i < kMark.size(); ++i) input_.sbumpc();
 }
 
 int CsvReader::get() {
-  const int c = in_.sbumpc();
+  const int c = input_.sbumpc();
   if (c == '\n') ++next_line_;
   return c;
 }
@@ -227,8 +227,8 @@ void CsvReader::read_quoted(std::string& field) {
   for (;;) {
     const int c = get();
     if (c == kEnd) throw ValueError("a quote is opened and never closed");
-    if (c == '"' && in_.sgetc() != '"') return;
-    if (c == '"') in_.sbumpc();
+    if (c == '"' && input_.sgetc() != '"') return;
+    if (c == '"') input_.sbumpc();
     field += static_cast<char>(c);
     if (field.size() > kMaxField) throw ValueError("a field in quotes is longer than 64 KiB");
   }
@@ -247,7 +247,7 @@ bool CsvReader::next(std::vector<std::string>& fields) {
   for (;;) {
     const int c = get();
     std::string& field = fields[used - 1];
-    if (c == '\r' && in_.sgetc() == '\n') continue;
+    if (c == '\r' && input_.sgetc() == '\n') continue;
     if (c == '\n' || c == kEnd) {
       if (used > 1 || !field.empty() || quoted) break;
       if (c == kEnd) return false;

@@ -21,14 +21,14 @@ namespace loaderscope::source {
 Index index_manifest(const std::string& path, std::string_view identity,
                      const SourceContext& context);
 // The same of a manifest that is open already.
-Index index_manifest(std::istream& in, const std::string& path, std::string_view identity,
+Index index_manifest(std::istream& input, const std::string& path, std::string_view identity,
                      const SourceContext& context);
 
 // Records of a CSV file by RFC 4180: fields in quotes may contain commas, quotes and newlines.
 class CsvReader {
  public:
   // The stream must outlive the reader. Skips a byte order mark.
-  explicit CsvReader(std::istream& in);
+  explicit CsvReader(std::istream& input);
   // Reads the next record, and skips empty lines. Returns false at the end. Throws ValueError with
   // the fault of the record.
   bool next(std::vector<std::string>& fields);
@@ -38,7 +38,7 @@ class CsvReader {
   void read_quoted(std::string& field);
   int get();
 
-  std::streambuf& in_;
+  std::streambuf& input_;
   std::int64_t line_ = 1, next_line_ = 1;
 };
 

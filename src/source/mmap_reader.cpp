@@ -54,7 +54,7 @@ class Mapping {
 class KeptMappings {
  public:
   // Null where there is no room for one.
-  const std::byte* of(const std::shared_ptr<const OpenObject>& object) {
+  const std::byte* find(const std::shared_ptr<const OpenObject>& object) {
     const auto is_of = [&](const Kept& one) {
       return !one.object.owner_before(object) && !object.owner_before(one.object);
     };
@@ -90,7 +90,7 @@ class MmapReader final : public SampleReader {
  private:
   std::span<const std::byte> copied(const OpenExtent& extent, std::span<std::byte> to) {
     const bool is_part = extent.size < extent.object->size;
-    if (const std::byte* whole = is_part ? kept_.of(extent.object) : nullptr) {
+    if (const std::byte* whole = is_part ? kept_.find(extent.object) : nullptr) {
       copy(extent, whole + extent.offset, to);
     } else {
       const Mapping mapping(*extent.object, extent.offset, extent.size, MAP_POPULATE);
@@ -104,16 +104,16 @@ class MmapReader final : public SampleReader {
   static void copy(const OpenExtent& extent, const std::byte* from, std::span<std::byte> to) {
     const std::size_t copied = copy_guarded(to, from);
     if (copied < to.size()) fail_short(extent, copied);
-    if (to.back() == std::byte{0} && !page_goes_on(from + to.size())) check_size(extent);
+    if (to.back() == std::byte{0} && !page_continues(from + to.size())) check_size(extent);
   }
 
-  // Returns true if the page has data after `behind`. After a truncation within a page, the rest
+  // Returns true if the page has data after `rest`. After a truncation within a page, the rest
   // reads as zeros, so other bytes show that nothing is missing before them.
-  static bool page_goes_on(const std::byte* behind) {
+  static bool page_continues(const std::byte* rest) {
     std::array<std::byte, 64> next;
-    const std::size_t left = (kPage - reinterpret_cast<std::uintptr_t>(behind) % kPage) % kPage;
+    const std::size_t left = (kPage - reinterpret_cast<std::uintptr_t>(rest) % kPage) % kPage;
     const std::span<std::byte> seen = std::span(next).first(std::min(left, next.size()));
-    return copy_guarded(seen, behind) == seen.size() &&
+    return copy_guarded(seen, rest) == seen.size() &&
            std::any_of(seen.begin(), seen.end(), [](std::byte b) { return b != std::byte{0}; });
   }
 
@@ -223,8 +223,8 @@ std::size_t copy_guarded(std::span<std::byte> to, const std::byte* from) {
   // Page by page up to the one that is missing.
   std::size_t done = 0;
   while (done < to.size()) {
-    const std::size_t in_page = (reinterpret_cast<std::uintptr_t>(from) + done) % kPage;
-    const std::size_t piece = std::min(kPage - in_page, to.size() - done);
+    const std::size_t page_offset = (reinterpret_cast<std::uintptr_t>(from) + done) % kPage;
+    const std::size_t piece = std::min(kPage - page_offset, to.size() - done);
     if (!copied_whole(to.data() + done, from + done, piece)) break;
     done += piece;
   }

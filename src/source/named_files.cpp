@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kMaxFiles = std::size_t{1} << 20;  // files of one pattern
 
 // "000..127", with the leading zeros of its first number; nothing for another text.
-std::optional<std::vector<std::string>> numbers_of(std::string_view range) {
+std::optional<std::vector<std::string>> expand_numbers(std::string_view range) {
   const auto dots = range.find("..");
   if (dots == range.npos) return std::nullopt;
   const std::string_view first = range.substr(0, dots), last = range.substr(dots + 2);
@@ -33,7 +33,7 @@ std::optional<std::vector<std::string>> numbers_of(std::string_view range) {
   return numbers;
 }
 
-std::vector<std::string> words_of(std::string_view list) {
+std::vector<std::string> split_words(std::string_view list) {
   std::vector<std::string> words;
   for (;;) {
     const auto comma = list.find(',');
@@ -49,7 +49,7 @@ std::vector<std::string> expanded(const std::string& pattern) {
   const auto close = pattern.find('}', open);
   if (open == pattern.npos || close == pattern.npos) return {pattern};
   const std::string_view inner = std::string_view(pattern).substr(open + 1, close - open - 1);
-  std::vector<std::string> choices = numbers_of(inner).value_or(words_of(inner));
+  std::vector<std::string> choices = expand_numbers(inner).value_or(split_words(inner));
   if (choices.size() == 1 && choices.front() == inner) return {pattern};
   std::vector<std::string> all;
   for (const std::string& rest : expanded(pattern.substr(close + 1))) {
@@ -75,7 +75,7 @@ bool is_one_of(Suffixes suffixes, std::string_view name) {
 }
 
 std::vector<std::string> files_below(const std::string& folder, Suffixes suffixes) {
-  const FolderListing listing = store_of(folder).list(folder);
+  const FolderListing listing = find_store(folder).list(folder);
   std::vector<std::string> files;
   for (std::size_t i = 0; i < listing.others.size(); ++i) {
     if (is_one_of(suffixes, listing.others[i]))
@@ -88,7 +88,7 @@ std::vector<std::string> files_below(const std::string& folder, Suffixes suffixe
 }
 
 void add(const std::string& path, Suffixes suffixes, std::vector<std::string>& to) {
-  const PathFacts facts = store_of(path).look_at(path);
+  const PathFacts facts = find_store(path).look_at(path);
   if (facts.kind == PathFacts::Kind::nothing) fail(path, "cannot be opened: " + facts.why_nothing);
   if (facts.kind == PathFacts::Kind::object) return to.push_back(path);
   if (facts.kind == PathFacts::Kind::other) fail(path, "is neither a file nor a folder");
@@ -102,7 +102,7 @@ std::vector<std::string> named_files(const std::vector<std::string>& paths, Suff
   for (const std::string& path : paths) {
     // A file with such a name is taken literally.
     const bool is_there = path.find('{') == path.npos ||
-                          store_of(path).look_at(path).kind != PathFacts::Kind::nothing;
+                          find_store(path).look_at(path).kind != PathFacts::Kind::nothing;
     for (const std::string& one : is_there ? std::vector{path} : expanded(path))
       add(one, suffixes, files);
   }

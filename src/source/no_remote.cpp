@@ -22,7 +22,7 @@ class NoStore final : public ObjectStore {
                                          const ReadCounts&) const override {
     throw SampleError(SampleError::Kind::unsupported, why());
   }
-  FileSystemKind file_system_of(const std::string&) const override { return {}; }
+  FileSystemKind find_file_system(const std::string&) const override { return {}; }
 };
 
 }  // namespace

@@ -18,7 +18,7 @@ ArrayFile opened_array(const std::string& path, bool has_window) {
   ArrayFile array{path, {}, 0};
   Bytes size = 0;
   try {
-    const std::unique_ptr<StoredObject> object = store_of(path).open(path);
+    const std::unique_ptr<StoredObject> object = find_store(path).open(path);
     size = object->size();
     array.stamp = object->stamp().inode;
     array.layout = parse_npy_header(std::span(begin).first(object->read(0, begin)));
@@ -37,7 +37,7 @@ ArrayFile opened_array(const std::string& path, bool has_window) {
 namespace loaderscope {
 
 std::unique_ptr<Source> open_npy(const SourceOptions& options, const SourceContext&) {
-  const source::Windows windows = source::windows_of(options.words, 1);
+  const source::Windows windows = source::parse_windows(options.words, 1);
   std::vector<source::ArrayFile> arrays;
   for (const std::string& path : source::named_files(options.paths, source::kNpySuffixes))
     arrays.push_back(source::opened_array(path, options.words.contains("length")));

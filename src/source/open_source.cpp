@@ -138,13 +138,13 @@ void add_extent(const Extents& extents, std::int64_t sample, Digest& to) {
   to.add(extent.offset);
   to.add(extent.length);
   std::string path;
-  extents.path_of(extent.object, path);
+  extents.get_path(extent.object, path);
   if (!is_remote(path)) to.add(local_store().look_at(path).size);
 }
 
 }  // namespace
 
-std::int64_t fingerprint_of(const Source& source) {
+std::int64_t source_fingerprint(const Source& source) {
   const std::int64_t samples = source.size();
   Digest digest;
   digest.add(samples);

@@ -25,9 +25,9 @@ class Pieces {
   std::int64_t size() const { return std::ssize(begins_); }
   Bytes all_bytes() const { return all_bytes_; }
   Extent extent(std::int64_t sample) const {
-    const auto behind = std::upper_bound(first_of_file_.begin(), first_of_file_.end(), sample);
+    const auto next = std::upper_bound(first_of_file_.begin(), first_of_file_.end(), sample);
     const auto i = static_cast<std::size_t>(sample);
-    return {behind - first_of_file_.begin() - 1, begins_[i], bytes_[i]};
+    return {next - first_of_file_.begin() - 1, begins_[i], bytes_[i]};
   }
 
  private:
@@ -70,7 +70,7 @@ class PaddedTokens final : public ArraySource {
   std::string describe(std::int64_t sample) const override {
     const Extent extent = pieces_.extent(sample);
     std::string path;
-    path_of(extent.object, path);
+    get_path(extent.object, path);
     return fmt::format("{}[{}]", path, extent.offset / stored_.row_bytes);
   }
   std::unique_ptr<SampleReader> make_reader() const override {

@@ -68,7 +68,7 @@ constexpr PageCodec kArrowCodecs[] = {
     {1, "zstd", kZstdStream, &kZstd},
 };
 
-const PageCodec& codec_in(std::span<const PageCodec> codecs, std::int64_t number) {
+const PageCodec& find_codec(std::span<const PageCodec> codecs, std::int64_t number) {
   const auto found = std::find_if(codecs.begin(), codecs.end(),
                                   [&](const PageCodec& one) { return one.number == number; });
   if (found == codecs.end())
@@ -94,7 +94,7 @@ void fail_as_damaged(std::string_view codec) {
 }
 
 const PageCodec& page_codec(std::int64_t number) {
-  const PageCodec& found = codec_in(kCodecs, number);
+  const PageCodec& found = find_codec(kCodecs, number);
   if (number != kStoredAsIs && found.make == nullptr) fail_without(found);
   return found;
 }
@@ -105,7 +105,7 @@ const PageCodec& page_codec_called(std::string_view name) {
 }
 
 const PageCodec& arrow_codec(std::int64_t number) {
-  const PageCodec& found = codec_in(kArrowCodecs, number);
+  const PageCodec& found = find_codec(kArrowCodecs, number);
   if (found.make == nullptr) fail_without(found);
   return found;
 }

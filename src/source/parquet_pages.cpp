@@ -41,8 +41,9 @@ struct HeadFields {
   std::int64_t encoding = -1, level_encoding = -1, level_bytes = -1, more_level_bytes = -1,
                is_packed = -1;  // -1: it has none
 };
-constexpr HeadFields kOfValues{.encoding = 2, .level_encoding = 3}, kOfDictionary{.encoding = 2},
-    kOfVersion2{.encoding = 4, .level_bytes = 5, .more_level_bytes = 6, .is_packed = 7};
+constexpr HeadFields kValuesFields{.encoding = 2, .level_encoding = 3},
+    kDictionaryFields{.encoding = 2},
+    kVersion2Fields{.encoding = 4, .level_bytes = 5, .more_level_bytes = 6, .is_packed = 7};
 
 void read_head(ThriftReader& reader, const HeadFields& fields, ParquetPage& page) {
   reader.read_fields([&](Field field) {
@@ -63,7 +64,7 @@ void read_head(ThriftReader& reader, const HeadFields& fields, ParquetPage& page
   });
 }
 
-std::span<const std::byte> first_of(std::span<const std::byte>& from, std::uint64_t count) {
+std::span<const std::byte> take_first(std::span<const std::byte>& from, std::uint64_t count) {
   if (count > from.size()) throw ValueError("its page ends before its values do");
   const auto first = from.first(count);
   from = from.subspan(count);
@@ -73,7 +74,7 @@ std::span<const std::byte> first_of(std::span<const std::byte>& from, std::uint6
 }  // namespace
 
 ParquetPage parse_page(std::span<const std::byte> bytes) {
-  constexpr std::int64_t kValues = 5, kOfAll = 7, kValues2 = 8;
+  constexpr std::int64_t kValues = 5, kDictionaryPage = 7, kValues2 = 8;
   ParquetPage page;
   ThriftReader reader(bytes);
   reader.read_fields([&](Field field) {
@@ -85,15 +86,15 @@ ParquetPage parse_page(std::span<const std::byte> bytes) {
         page.stored = reader.integer(field);
         return true;
       case kValues:
-      case kOfAll:
+      case kDictionaryPage:
       case kValues2:
         if (field.type != ThriftReader::Type::structure) return false;
-        page.kind = field.id == kOfAll ? PageKind::dictionary : PageKind::values;
+        page.kind = field.id == kDictionaryPage ? PageKind::dictionary : PageKind::values;
         if (field.id == kValues2) page.level_bytes = 0;
         read_head(reader,
-                  field.id == kOfAll    ? kOfDictionary
-                  : field.id == kValues ? kOfValues
-                                        : kOfVersion2,
+                  field.id == kDictionaryPage ? kDictionaryFields
+                  : field.id == kValues       ? kValuesFields
+                                              : kVersion2Fields,
                   page);
         return true;
       default:
@@ -131,7 +132,7 @@ void ColumnChunk::open(std::span<const std::byte> bytes, const ParquetGroup& gro
 std::optional<std::span<const std::byte>> ColumnChunk::value(std::int64_t row,
                                                              SubstageListener& stages) {
   try {
-    const FoundPage& page = page_of(row);
+    const FoundPage& page = find_page(row);
     if (page.first_row != open_from_) {
       open_from_ = -1;
       open_page(page, stages);
@@ -145,12 +146,12 @@ std::optional<std::span<const std::byte>> ColumnChunk::value(std::int64_t row,
   }
 }
 
-const ColumnChunk::FoundPage& ColumnChunk::page_of(std::int64_t row) {
+const ColumnChunk::FoundPage& ColumnChunk::find_page(std::int64_t row) {
   while (row >= rows_found_) find_next();
-  const auto behind =
+  const auto next =
       std::upper_bound(pages_.begin(), pages_.end(), row,
                        [](std::int64_t r, const FoundPage& page) { return r < page.first_row; });
-  return *(behind - 1);
+  return *(next - 1);
 }
 
 void ColumnChunk::find_next() {
@@ -171,7 +172,7 @@ void ColumnChunk::find_next() {
   next_page_ = page.body + static_cast<std::size_t>(page.about.stored);
 }
 
-std::span<const std::byte> ColumnChunk::body_of(const FoundPage& page) const {
+std::span<const std::byte> ColumnChunk::page_body(const FoundPage& page) const {
   return bytes_.subspan(page.body, static_cast<std::size_t>(page.about.stored));
 }
 
@@ -192,7 +193,7 @@ std::span<const std::byte> ColumnChunk::unpacked(std::span<const std::byte> stor
 void ColumnChunk::open_dictionary(const FoundPage& page, SubstageListener& stages) {
   if (page.about.encoding != kPlain && page.about.encoding != kOldDictionary)
     fail_at_encoding(page.about.encoding);
-  dictionary_ = unpacked(body_of(page), page.about.unpacked, dictionary_buffer_, stages);
+  dictionary_ = unpacked(page_body(page), page.about.unpacked, dictionary_buffer_, stages);
   const auto values = static_cast<std::size_t>(page.about.values);
   if (values > dictionary_.size() / (width_ > 0 ? width_ : sizeof(std::uint32_t)))
     throw ValueError("its dictionary ends before its values do");
@@ -204,23 +205,23 @@ Present ColumnChunk::take_levels(const ParquetPage& page, std::span<const std::b
   if (levels_ == 0) return Present(rows, true);
   if (page.level_encoding != kRuns) fail_at_encoding(page.level_encoding);
   std::uint32_t size = 0;
-  const std::span<const std::byte> head = first_of(from, sizeof size);
+  const std::span<const std::byte> head = take_first(from, sizeof size);
   std::memcpy(&size, head.data(), sizeof size);
-  return present_of(first_of(from, size), levels_, rows);
+  return read_present(take_first(from, size), levels_, rows);
 }
 
 // Opens a page. In version 2, the levels come before the packed bytes. In version 1, they are
 // packed with the values.
 void ColumnChunk::open_page(const FoundPage& page, SubstageListener& stages) {
   const ParquetPage& about = page.about;
-  std::span<const std::byte> from = body_of(page);
+  std::span<const std::byte> from = page_body(page);
   Present present;
   if (about.level_bytes) {
-    const auto levels = first_of(from, static_cast<std::uint64_t>(*about.level_bytes));
+    const auto levels = take_first(from, static_cast<std::uint64_t>(*about.level_bytes));
     const Bytes size = about.unpacked - *about.level_bytes;
     if (size < 0) throw ValueError("the head of its page holds sizes that cannot be");
     present = levels_ == 0 ? Present(static_cast<std::size_t>(about.values), true)
-                           : present_of(levels, levels_, static_cast<std::size_t>(about.values));
+                           : read_present(levels, levels_, static_cast<std::size_t>(about.values));
     if (about.is_packed && size > 0) from = unpacked(from, size, page_buffer_, stages);
   } else {
     from = unpacked(from, about.unpacked, page_buffer_, stages);

@@ -41,7 +41,7 @@ struct ValuePlace {
 using Present = std::vector<bool>;  // false: the row is null
 
 // Throw ValueError.
-Present present_of(std::span<const std::byte> levels, std::uint32_t full_level, std::size_t rows);
+Present read_present(std::span<const std::byte> levels, std::uint32_t full_level, std::size_t rows);
 // `width`: bytes of each value; 0: each value follows its length.
 std::vector<ValuePlace> stored_places(std::span<const std::byte> values, const Present& present,
                                       std::size_t width);
@@ -76,9 +76,9 @@ class ColumnChunk {
     std::int64_t first_row = 0;
     std::size_t body = 0;  // begin of the page's body
   };
-  const FoundPage& page_of(std::int64_t row);
+  const FoundPage& find_page(std::int64_t row);
   void find_next();
-  std::span<const std::byte> body_of(const FoundPage& page) const;
+  std::span<const std::byte> page_body(const FoundPage& page) const;
   std::span<const std::byte> unpacked(std::span<const std::byte> stored, Bytes size,
                                       SampleBuffer& buffer, SubstageListener& stages);
   void open_dictionary(const FoundPage& page, SubstageListener& stages);

@@ -173,7 +173,8 @@ class RunReader {
 
 }  // namespace
 
-Present present_of(std::span<const std::byte> levels, std::uint32_t full_level, std::size_t rows) {
+Present read_present(std::span<const std::byte> levels, std::uint32_t full_level,
+                     std::size_t rows) {
   RunReader reader(levels, static_cast<std::uint32_t>(std::bit_width(full_level)));
   Present present(rows);
   for (std::size_t i = 0; i < rows; ++i) {

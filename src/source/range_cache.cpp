@@ -40,7 +40,7 @@ std::int64_t file_clock_now() {
   return range_clock(now);
 }
 
-std::string text_of(const RangeKey& key) {
+std::string format_key(const RangeKey& key) {
   return fmt::format("{} {:x} {} {}", key.path, key.stamp, key.begin, key.length);
 }
 
@@ -65,7 +65,7 @@ bool writes_all(int fd, std::span<const std::byte> bytes) {
 }
 
 template <class Object>
-std::span<const std::byte> bytes_of(const Object& object) {
+std::span<const std::byte> object_bytes(const Object& object) {
   return std::as_bytes(std::span(&object, 1));
 }
 
@@ -97,7 +97,7 @@ RangeCache::RangeCache(std::string folder, Bytes most_bytes)
 
 RangeCache::~RangeCache() { ::munmap(static_cast<void*>(used_), sizeof(Count)); }
 
-std::string RangeCache::file_of(std::string_view key_text) const {
+std::string RangeCache::file_path(std::string_view key_text) const {
   const std::string other = fmt::format("2 {}", key_text);
   return join_path(folder_,
                    fmt::format("{}{:016x}{:016x}", kEntry, hash_text(key_text), hash_text(other)));
@@ -110,7 +110,7 @@ void RangeCache::count_hit(std::uint64_t hash, Bytes bytes) {
 }
 
 std::optional<RangeCache::Kept> RangeCache::find(const RangeKey& key, const Take& take) {
-  const std::string text = text_of(key), path = file_of(text);
+  const std::string text = format_key(key), path = file_path(text);
   const auto missed = [&] {
     ++state_->misses;
     return std::nullopt;
@@ -152,9 +152,9 @@ std::optional<RangeCache::Kept> RangeCache::find(const RangeKey& key, const Take
 }
 
 void RangeCache::prove(const RangeKey& key, Bytes bytes) {
-  const std::string text = text_of(key);
+  const std::string text = format_key(key);
   --state_->misses;
-  ::utimensat(AT_FDCWD, file_of(text).c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
+  ::utimensat(AT_FDCWD, file_path(text).c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
   count_hit(hash_text(text), bytes);
 }
 
@@ -167,7 +167,7 @@ void RangeCache::keep(const RangeKey& key, std::span<const std::byte> bytes,
                       std::string_view version) {
   if (version.size() > kMaxVersion) version = "";
   static std::atomic<std::uint64_t> number{0};
-  const std::string text = text_of(key);
+  const std::string text = format_key(key);
   state_->bytes_missed += std::ssize(bytes);
   state_->reuse.use(hash_text(text), std::ssize(bytes), true);
   EntryHeader header;
@@ -184,10 +184,10 @@ void RangeCache::keep(const RangeKey& key, std::span<const std::byte> bytes,
   const Fd fd(::open(hidden.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (fd < 0) return give_up(errno);
   ::flock(fd, LOCK_EX | LOCK_NB);
-  const std::string path = file_of(text);
+  const std::string path = file_path(text);
   struct stat before {};
   const bool was_there = ::stat(path.c_str(), &before) == 0;
-  if (writes_all(fd, bytes_of(header)) && writes_all(fd, std::as_bytes(std::span(text))) &&
+  if (writes_all(fd, object_bytes(header)) && writes_all(fd, std::as_bytes(std::span(text))) &&
       writes_all(fd, std::as_bytes(std::span(version))) && writes_all(fd, bytes) &&
       ::rename(hidden.c_str(), path.c_str()) == 0) {
     *used_ += size - (was_there ? before.st_size : 0);

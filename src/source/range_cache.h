@@ -112,7 +112,7 @@ class RangeCache {
         damaged{0}, not_kept{0}, error{0};
     ReuseDistances reuse;
   };
-  std::string file_of(std::string_view key_text) const;
+  std::string file_path(std::string_view key_text) const;
   std::vector<Entry> files() const;
   bool make_room(Bytes bytes);
   // Removes files down to `most` bytes. Returns the bytes in the folder, or `most` if another

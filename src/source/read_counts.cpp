@@ -43,8 +43,8 @@ double ReadCounts::shortest_alone(std::int64_t from) const {
   return shortest / 1e6;
 }
 
-void ReadCounts::count_among(std::int64_t of_all, Nanos time, Bytes came) const {
-  const double number = static_cast<double>(std::max<std::int64_t>(1, of_all));
+void ReadCounts::count_among(std::int64_t in_flight, Nanos time, Bytes came) const {
+  const double number = static_cast<double>(std::max<std::int64_t>(1, in_flight));
   const auto crowd =
       std::min(static_cast<std::size_t>(std::llround(2 * std::log2(number))), kCrowds - 1);
   add(counts_->crowd_us[crowd], time / 1000);
@@ -105,8 +105,8 @@ void ReadCounts::add_requests(std::vector<Metric>& to) const {
   to.push_back(make_metric(metric::read_transfer_s,
                            "of reading, waited by readers after the first byte",
                            count(counts_->waited_rest_us) / 1e6));
-  if (const double by_2 = count(counts_->http2); by_2 > 0)
-    to.push_back(make_metric(metric::requests_http2, "answers that came by HTTP/2", by_2));
+  if (const double http2_answers = count(counts_->http2); http2_answers > 0)
+    to.push_back(make_metric(metric::requests_http2, "answers that came by HTTP/2", http2_answers));
   if (answered <= 0) return;
   const double first = count(counts_->first_byte_us) / 1e6 / answered;
   const double all = count(counts_->answering_us) / 1e6;

@@ -70,8 +70,8 @@ class ReadCounts {
   }
   void count_alone(double first_byte) const;
   // Counts the transfer `time` of a reader's requests after their latency, and the bytes received,
-  // while `of_all` requests of all readers were in flight.
-  void count_among(std::int64_t of_all, Nanos time, Bytes came) const;
+  // while `in_flight` requests of all readers were in flight.
+  void count_among(std::int64_t in_flight, Nanos time, Bytes came) const;
   std::int64_t under_way() const;  // requests of all readers in flight
   // Returns the shortest time to a first byte so far.
   Nanos least_first_byte() const { return counts_->least_first_us.load() * 1000; }

@@ -30,7 +30,7 @@ ReadProgress begin_cached(const OpenExtent& extent) {
   return ReadProgress(extent.size, 1, extent.offset);
 }
 
-std::size_t DirectSwitch::alignment_of(const OpenExtent& extent) {
+std::size_t DirectSwitch::extent_alignment(const OpenExtent& extent) {
   const OpenObject& object = *extent.object;
   if (!knows_device_ || device_ != object.device) {
     alignment_ = access_.kernel().direct_reads(object.fd).alignment;
@@ -41,7 +41,7 @@ std::size_t DirectSwitch::alignment_of(const OpenExtent& extent) {
 }
 
 ReadProgress DirectSwitch::begin(const OpenExtent& extent) {
-  const std::size_t alignment = alignment_of(extent);
+  const std::size_t alignment = extent_alignment(extent);
   if (alignment == 0 || !change_flags(extent.object->fd, O_DIRECT, O_NONBLOCK))
     return give_up(extent);
   return ReadProgress(extent.size, alignment, extent.offset);

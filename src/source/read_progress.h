@@ -58,7 +58,7 @@ class DirectSwitch {
   ReadProgress give_up(const OpenExtent& extent);
 
  private:
-  std::size_t alignment_of(const OpenExtent& extent);
+  std::size_t extent_alignment(const OpenExtent& extent);
 
   const Access& access_;
   dev_t device_ = 0;  // device of the last file

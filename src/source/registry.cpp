@@ -69,7 +69,7 @@ std::span<const SourceRow> source_table() {
   return rows;
 }
 
-std::string_view SourceRow::suffix_of(std::string_view path) const {
+std::string_view SourceRow::matching_suffix(std::string_view path) const {
   const auto found = std::find_if(suffixes.begin(), suffixes.end(),
                                   [&](std::string_view suffix) { return path.ends_with(suffix); });
   return found == suffixes.end() ? std::string_view() : *found;

@@ -34,8 +34,8 @@ struct SourceRow {
   std::int32_t (*label)(const Source& source, std::int64_t sample) = nullptr;
   bool knows_classes = false;  // supports SourceOptions::classes, and label=NAME after a path
 
-  bool is_named_as(std::string_view path) const { return !suffix_of(path).empty(); }
-  std::string_view suffix_of(std::string_view path) const;  // "": no suffix matches
+  bool is_named_as(std::string_view path) const { return !matching_suffix(path).empty(); }
+  std::string_view matching_suffix(std::string_view path) const;  // "": no suffix matches
 };
 
 std::span<const SourceRow> source_table();
@@ -82,6 +82,6 @@ namespace loaderscope::source {
 // Fingerprint that shows whether two runs read the same data. Hash of the number of samples, and of
 // the names, places, lengths and file sizes of up to 1,024 samples spread over the data. It is
 // below 2^40, so that every JSON number can hold it.
-std::int64_t fingerprint_of(const Source& source);
+std::int64_t source_fingerprint(const Source& source);
 
 }  // namespace loaderscope::source

@@ -35,7 +35,7 @@ std::optional<Residency> ask_cachestat(int fd, Bytes offset, Bytes size) {
   return Residency{size, std::min(size, cached), counts.dirty + counts.writeback > 0};
 }
 
-bool mincore_tells(int fd, const struct stat& facts) {
+bool mincore_is_exact(int fd, const struct stat& facts) {
   if (facts.st_uid == ::geteuid() || ::geteuid() == 0) return true;
   const std::string path = "/proc/self/fd/" + std::to_string(fd);
   return ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0;
@@ -49,9 +49,9 @@ std::optional<Residency> ask_mincore(int fd, Bytes offset, Bytes size) {
   // Maps the file without reading through the mapping, so a file that shrinks does no harm.
   void* mapped = ::mmap(nullptr, length, PROT_READ, MAP_SHARED, fd, begin);
   if (mapped == MAP_FAILED) return std::nullopt;
-  const bool told = ::mincore(mapped, length, pages.data()) == 0;
+  const bool got = ::mincore(mapped, length, pages.data()) == 0;
   ::munmap(mapped, length);
-  if (!told) return std::nullopt;
+  if (!got) return std::nullopt;
   const auto resident =
       std::count_if(pages.begin(), pages.end(), [](unsigned char p) { return (p & 1) != 0; });
   return Residency{size, std::min(size, resident * page_size()), true};
@@ -79,20 +79,21 @@ ResidencyMethod best_residency_method() {
   return known ? ResidencyMethod::cachestat : ResidencyMethod::mincore;
 }
 
-std::optional<Residency> residency_of(int fd, ResidencyMethod method) {
-  return residency_of(fd, method, 0, std::numeric_limits<Bytes>::max());
+std::optional<Residency> read_residency(int fd, ResidencyMethod method) {
+  return read_residency(fd, method, 0, std::numeric_limits<Bytes>::max());
 }
 
-std::optional<Residency> residency_of(int fd, ResidencyMethod method, Bytes offset, Bytes length) {
+std::optional<Residency> read_residency(int fd, ResidencyMethod method, Bytes offset,
+                                        Bytes length) {
   struct stat facts {};
   if (::fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode)) return std::nullopt;
   const Bytes size = std::min(length, facts.st_size - std::min<Bytes>(offset, facts.st_size));
   if (size <= 0) return Residency{0, 0, false};
   if (method == ResidencyMethod::cachestat) {
-    const auto told = ask_cachestat(fd, offset, size);
-    if (told) return told;  // null: refused, for huge page file systems or files of others
+    const auto got = ask_cachestat(fd, offset, size);
+    if (got) return got;  // null: refused, for huge page file systems or files of others
   }
-  if (method == ResidencyMethod::none || !mincore_tells(fd, facts)) return std::nullopt;
+  if (method == ResidencyMethod::none || !mincore_is_exact(fd, facts)) return std::nullopt;
   return ask_mincore(fd, offset, size);
 }
 

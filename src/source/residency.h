@@ -23,8 +23,8 @@ std::string_view name_of(ResidencyMethod method);
 ResidencyMethod best_residency_method();
 
 // Returns the residency of an open regular file, or nothing if the kernel does not report it.
-std::optional<Residency> residency_of(int fd, ResidencyMethod method);
+std::optional<Residency> read_residency(int fd, ResidencyMethod method);
 // Returns the residency of a part of it.
-std::optional<Residency> residency_of(int fd, ResidencyMethod method, Bytes offset, Bytes length);
+std::optional<Residency> read_residency(int fd, ResidencyMethod method, Bytes offset, Bytes length);
 
 }  // namespace loaderscope::source

@@ -55,7 +55,7 @@ class RingReader final : public SampleReader {
   // Waits for requests in flight, because the kernel writes into their buffers. Their failures are
   // ignored. The ring throws only if none is in flight.
   ~RingReader() override {
-    for (Request& request : requests_) let_go(request);
+    for (Request& request : requests_) release(request);
     try {
       while (std::any_of(requests_.begin(), requests_.end(),
                          [](const Request& request) { return request.under_way(); })) {
@@ -73,10 +73,10 @@ class RingReader final : public SampleReader {
     for (Request& request : requests_) {
       if (!request.wanted) continue;
       const auto named = std::find_if(expected_.begin(), expected_.end(), [&](const Expected& one) {
-        return !one.begun && one.sample == request.sample && &request != in_hand_;
+        return !one.begun && one.sample == request.sample && &request != current_;
       });
       if (named == expected_.end()) {
-        let_go(request);
+        release(request);
       } else {
         named->begun = true;
       }
@@ -86,13 +86,13 @@ class RingReader final : public SampleReader {
   int readahead_limit() const override { return static_cast<int>(requests_.size()) - 1; }
 
   std::span<const std::byte> read(std::int64_t sample) override {
-    if (in_hand_ != nullptr) let_go(*std::exchange(in_hand_, nullptr));
+    if (current_ != nullptr) release(*std::exchange(current_, nullptr));
     while (const auto answer = ring_->poll()) handle(*answer);
     Request& request = request_for(sample);
     start_ahead();
     ring_->submit();
     while (request.state != Request::State::done) handle(ring_->wait());
-    in_hand_ = &request;
+    current_ = &request;
     thread_counts += std::exchange(request.work, WorkCounts{});
     if (request.error) throw SampleError(*request.error);
     return request.bytes.subspan(request.progress.lead(), request.size);
@@ -131,8 +131,8 @@ class RingReader final : public SampleReader {
     request.error.reset();
     request.work = {};
     request.extent = extents_.extent(sample);
-    if (opener_.is_opened_anew(request.extent)) {
-      extents_.path_of(request.extent.object, request.path);
+    if (opener_.is_reopened(request.extent)) {
+      extents_.get_path(request.extent.object, request.path);
       open(request);
     } else {
       guarded(request, [&] { begin(request, opener_.open(sample)); });
@@ -151,7 +151,7 @@ class RingReader final : public SampleReader {
     }
   }
 
-  void let_go(Request& request) {
+  void release(Request& request) {
     request.wanted = false;
     if (request.state == Request::State::done) request.state = Request::State::free;
   }
@@ -159,7 +159,7 @@ class RingReader final : public SampleReader {
   void open(Request& request) {
     request.state = Request::State::opening;
     request.flags = opener_.flags();
-    ring_->open(request.path.c_str(), request.flags, token_of(request));
+    ring_->open(request.path.c_str(), request.flags, open_token(request));
   }
 
   void read_on(Request& request) {
@@ -167,7 +167,7 @@ class RingReader final : public SampleReader {
     const ReadProgress& progress = request.progress;
     ring_->read(request.opened.object->fd,
                 request.bytes.subspan(progress.place(), progress.length()), progress.offset(),
-                token_of(request));
+                open_token(request));
   }
 
   void handle(const Ring::Answer& answer) {
@@ -244,7 +244,7 @@ class RingReader final : public SampleReader {
     request.state = request.wanted ? Request::State::done : Request::State::free;
   }
 
-  std::uint64_t token_of(const Request& request) const {
+  std::uint64_t open_token(const Request& request) const {
     return static_cast<std::uint64_t>(&request - requests_.data());
   }
 
@@ -261,7 +261,7 @@ class RingReader final : public SampleReader {
   std::vector<Expected> expected_;
   std::size_t next_expected_ = 0;
   Bytes largest_ = 0;           // largest sample so far
-  Request* in_hand_ = nullptr;  // the caller looks at its bytes
+  Request* current_ = nullptr;  // the caller looks at its bytes
 };
 
 // A ring of its own for every worker: the kernel may run out of them.

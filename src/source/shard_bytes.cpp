@@ -114,7 +114,7 @@ std::size_t UnpackedShard::read(Bytes begin, std::span<std::byte> to) {
 }
 
 void UnpackedShard::check_rest() {
-  const Bytes end = at_ + kMaxBehindEnd;
+  const Bytes end = at_ + kMaxTrailing;
   while (at_ < end && has_more()) take(left_.size());
 }
 

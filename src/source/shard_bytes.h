@@ -64,7 +64,7 @@ class UnpackedShard final : public ShardBytes {
   Bytes memory() const { return unpacker_->memory() + static_cast<Bytes>(2 * kAtOnce); }
 
  private:
-  static constexpr Bytes kMaxBehindEnd = Bytes{1} << 20;
+  static constexpr Bytes kMaxTrailing = Bytes{1} << 20;
 
   std::size_t unpack(std::span<std::byte> to);
   void refill();

@@ -39,12 +39,12 @@ std::string at_endpoint(std::string_view path, std::string_view endpoint) {
   return "s3+" + std::string(endpoint) + "//" + std::string(path.substr(kS3.size()));
 }
 
-const ObjectStore& store_of(std::string_view path) {
+const ObjectStore& find_store(std::string_view path) {
   return is_remote(path) ? remote_store() : local_store();
 }
 
 std::string text_of_object(const std::string& path, Bytes most) {
-  const auto object = store_of(path).open(path);
+  const auto object = find_store(path).open(path);
   if (object->size() > most)
     throw ValueError("has more than the " + format_size(static_cast<double>(most)) +
                      " that are read of it");
@@ -80,13 +80,13 @@ FileSystemKind file_system_of_type(long magic) {
   return {};
 }
 
-FileSystemKind file_system_of(const std::string& path) {
+FileSystemKind find_file_system(const std::string& path) {
   struct statfs facts {};
   if (::statfs(path.c_str(), &facts) != 0) return {};
   return file_system_of_type(facts.f_type);
 }
 
-FileSystemKind file_system_of(int fd) {
+FileSystemKind find_file_system(int fd) {
   struct statfs facts {};
   if (::fstatfs(fd, &facts) != 0) return {};
   return file_system_of_type(facts.f_type);
@@ -158,8 +158,8 @@ class LocalStore final : public ObjectStore {
     return std::make_unique<WholeFile>(std::move(fd), counts);
   }
 
-  FileSystemKind file_system_of(const std::string& path) const override {
-    return source::file_system_of(path);
+  FileSystemKind find_file_system(const std::string& path) const override {
+    return source::find_file_system(path);
   }
 };
 

@@ -14,14 +14,14 @@ namespace loaderscope::source {
 
 // File system of the data, as far as it affects caching.
 struct FileSystemKind {
-  std::string_view name;   // "NFS", ...; "" for an ordinary local one
-  bool network = false;    // a server has a cache of its own, which cannot be observed
-  bool in_memory = false;  // files exist only in the page cache
-  bool remote = false;     // objects of a server, which no page cache holds
+  std::string_view name;     // "NFS", ...; "" for an ordinary local one
+  bool network = false;      // a server has a cache of its own, which cannot be observed
+  bool memory_only = false;  // files exist only in the page cache
+  bool remote = false;       // objects of a server, which no page cache holds
 };
 
-FileSystemKind file_system_of(const std::string& path);
-FileSystemKind file_system_of(int fd);
+FileSystemKind find_file_system(const std::string& path);
+FileSystemKind find_file_system(int fd);
 FileSystemKind file_system_of_type(long magic);  // statfs(2)'s f_type
 
 class ReadCounts;
@@ -55,7 +55,7 @@ class ObjectStore {
   virtual std::unique_ptr<WholeShard> open_whole(const std::string& path,
                                                  const AccessOptions& options,
                                                  const ReadCounts& counts) const = 0;
-  virtual FileSystemKind file_system_of(const std::string& path) const = 0;
+  virtual FileSystemKind find_file_system(const std::string& path) const = 0;
 };
 
 // Returns true for "s3://bucket/key", "https://host/path", and "s3+https://host//bucket/key". The
@@ -81,6 +81,6 @@ RequestsOfOpening requests_of_opening(const RequestsOfOpening& since = {});
 
 const ObjectStore& local_store();
 const ObjectStore& remote_store();  // a build without servers has one that refuses
-const ObjectStore& store_of(std::string_view path);
+const ObjectStore& find_store(std::string_view path);
 
 }  // namespace loaderscope::source

@@ -18,7 +18,7 @@ TableSource::TableSource(const SourceOptions& options, std::vector<TableFile> fi
 std::string TableSource::describe(std::int64_t sample) const {
   const SampleGroup& group = group_with(sample);
   return fmt::format("{}: {} {}, row {}", files_[static_cast<std::size_t>(group.object)].path,
-                     called_, group.number, row_of(sample) - group.first_sample);
+                     called_, group.number, row_index(sample) - group.first_sample);
 }
 
 Bytes TableSource::bytes_read_ahead() const {
@@ -31,7 +31,7 @@ Extent TableSource::extent(std::int64_t sample) const {
   return {group.object, group.begin, group.length};
 }
 
-void TableSource::path_of(std::int64_t object, std::string& path) const {
+void TableSource::get_path(std::int64_t object, std::string& path) const {
   path = files_[static_cast<std::size_t>(object)].path;
 }
 
@@ -74,7 +74,7 @@ class GroupReader final : public SampleReader {
         decoder_(std::move(decoder)) {}
 
   std::span<const std::byte> read(std::int64_t sample) override {
-    const SampleGroup& group = group_of(groups_, sample);
+    const SampleGroup& group = find_group(groups_, sample);
     bytes_read_ = 0;
     if (&group != held_) hold(group);
     const auto value = decoder_->value(sample - group.first_sample, *stages_);
@@ -91,7 +91,7 @@ class GroupReader final : public SampleReader {
     expected_.clear();
     const SampleGroup* last = held_;
     for (const std::int64_t sample : samples) {
-      const SampleGroup& group = group_of(groups_, sample);
+      const SampleGroup& group = find_group(groups_, sample);
       if (&group != last) expected_.push_back(group.first_sample);
       last = &group;
     }
@@ -118,8 +118,8 @@ class GroupReader final : public SampleReader {
   const std::vector<SampleGroup>& groups_;
   const ReadCounts& counts_;
   std::unique_ptr<GroupDecoder> decoder_;
-  SubstageListener nobody_;
-  SubstageListener* stages_ = &nobody_;
+  SubstageListener no_listener_;
+  SubstageListener* stages_ = &no_listener_;
   const SampleGroup* held_ = nullptr;
   std::vector<std::int64_t> expected_;
   Bytes bytes_read_ = 0;
@@ -127,11 +127,11 @@ class GroupReader final : public SampleReader {
 
 }  // namespace
 
-const SampleGroup& group_of(const std::vector<SampleGroup>& groups, std::int64_t sample) {
-  const auto behind = std::upper_bound(
+const SampleGroup& find_group(const std::vector<SampleGroup>& groups, std::int64_t sample) {
+  const auto next = std::upper_bound(
       groups.begin(), groups.end(), sample,
       [](std::int64_t i, const SampleGroup& group) { return i < group.first_sample; });
-  return *(behind - 1);
+  return *(next - 1);
 }
 
 std::unique_ptr<SampleReader> make_group_reader(std::unique_ptr<SampleReader> stored,

@@ -25,7 +25,7 @@ struct SampleGroup {
   Bytes begin = 0, length = 0;  // bytes to read, in the object
 };
 
-const SampleGroup& group_of(const std::vector<SampleGroup>& groups, std::int64_t sample);
+const SampleGroup& find_group(const std::vector<SampleGroup>& groups, std::int64_t sample);
 
 // Contents of a group. Each reader has one.
 class GroupDecoder {
@@ -75,7 +75,7 @@ Tables<Layout> open_tables(const std::vector<std::string>& paths, const std::str
     const auto place = static_cast<std::size_t>(i);
     const std::string& path = paths[place];
     try {
-      const std::unique_ptr<StoredObject> file = store_of(path).open(path);
+      const std::unique_ptr<StoredObject> file = find_store(path).open(path);
       tables.files[place] = {path, file->stamp().inode};
       tables.layouts[place] = read(*file);
     } catch (const ValueError& error) {
@@ -96,7 +96,7 @@ class TableSource : public ExtentSource {
   std::int64_t objects() const override { return std::ssize(files_); }
   // Extent of the group that holds the sample.
   Extent extent(std::int64_t sample) const override;
-  void path_of(std::int64_t object, std::string& path) const override;
+  void get_path(std::int64_t object, std::string& path) const override;
   std::vector<std::string> roots() const override { return roots_; }
   std::uint64_t version_stamp(std::int64_t object) const override;
 
@@ -105,9 +105,9 @@ class TableSource : public ExtentSource {
   TableSource(const SourceOptions& options, std::vector<TableFile> files, std::string_view group);
 
   // Returns the row of a sample.
-  virtual std::int64_t row_of(std::int64_t sample) const { return sample; }
+  virtual std::int64_t row_index(std::int64_t sample) const { return sample; }
   const SampleGroup& group_with(std::int64_t sample) const {
-    return group_of(groups_, row_of(sample));
+    return find_group(groups_, row_index(sample));
   }
   const std::vector<SampleGroup>& groups() const { return groups_; }
   std::string shown_file(std::size_t number) const { return shown_text(files_[number].path); }

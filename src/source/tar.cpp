@@ -42,7 +42,7 @@ class TarSource final : public ExtentSource {
     const StoredExtent where = index_.extent(sample).value_or(StoredExtent{});
     return {index_.file(sample, name), Bytes{where.begin} * kTarBlock, where.bytes};
   }
-  void path_of(std::int64_t object, std::string& path) const override {
+  void get_path(std::int64_t object, std::string& path) const override {
     path = shards_[static_cast<std::size_t>(object)];
   }
   std::vector<std::string> roots() const override { return shards_; }
@@ -96,11 +96,11 @@ std::unique_ptr<Source> open_tar(const SourceOptions& options, const SourceConte
   for (const std::string& shard : shards) source::append_path(key, shard);
   std::vector<source::GivenIndex> given;
   source::Index index = source::cached_index(options, key, key, shards, 0, context, [&] {
-                          given = source::given_indexes_of(shards, context);
+                          given = source::find_given_indexes(shards, context);
                           return source::index_shards(shards, given, member, key, context);
                         }).index;
   if (given.empty() && !source::is_remote(shards.front()))
-    given = source::given_indexes_of(shards, context);
+    given = source::find_given_indexes(shards, context);
   std::vector<std::string> notes = {
       source::note_of_cut(shards, context), source::note_of_old_indexes(given),
       source::note_of_what_is_not_read(shards, index), source::note_of_list(named, index)};

@@ -89,13 +89,13 @@ struct GivenIndex {
   std::string path;     // "": there is none
   bool is_old = false;  // the shard has changed since
 };
-GivenIndex given_index_of(const std::string& shard);
+GivenIndex find_given_index(const std::string& shard);
 // Throws ValueError.
 std::vector<TarMember> parse_given_index(std::string_view text, Bytes shard_bytes);
 // Returns one index per shard. If a server has none for the first shard, the others are not
 // requested.
-std::vector<GivenIndex> given_indexes_of(const std::vector<std::string>& shards,
-                                         const SourceContext& context);
+std::vector<GivenIndex> find_given_indexes(const std::vector<std::string>& shards,
+                                           const SourceContext& context);
 // Returns nothing if the index is missing or old, or if it does not match the shard as far as can
 // be checked.
 std::optional<std::vector<TarMember>> members_of_given_index(const GivenIndex& given,

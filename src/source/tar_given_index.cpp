@@ -81,15 +81,15 @@ std::vector<std::string> given_index_names(const std::string& shard) {
 
 }  // namespace
 
-GivenIndex given_index_of(const std::string& shard) {
+GivenIndex find_given_index(const std::string& shard) {
   GivenIndex given;
-  const PathFacts of_shard = store_of(shard).look_at(shard);
+  const PathFacts shard_facts = find_store(shard).look_at(shard);
   for (const std::string& name : given_index_names(shard)) {
-    const PathFacts facts = store_of(name).look_at(name);
+    const PathFacts facts = find_store(name).look_at(name);
     if (facts.kind != PathFacts::Kind::object) continue;
     given.path = name;
     // Servers may omit times.
-    given.is_old = facts.stamp.mtime_ns > 0 && facts.stamp.mtime_ns < of_shard.stamp.mtime_ns;
+    given.is_old = facts.stamp.mtime_ns > 0 && facts.stamp.mtime_ns < shard_facts.stamp.mtime_ns;
     return given;
   }
   return given;
@@ -110,15 +110,15 @@ std::vector<TarMember> parse_given_index(std::string_view text, Bytes shard_byte
   return members;
 }
 
-std::vector<GivenIndex> given_indexes_of(const std::vector<std::string>& shards,
-                                         const SourceContext& context) {
+std::vector<GivenIndex> find_given_indexes(const std::vector<std::string>& shards,
+                                           const SourceContext& context) {
   std::vector<GivenIndex> given(shards.size());
   if (shards.empty()) return given;
-  given.front() = given_index_of(shards.front());
+  given.front() = find_given_index(shards.front());
   if (is_remote(shards.front()) && given.front().path.empty()) return given;
   for_each_index(std::ssize(shards) - 1, "looking for indexes", context, [&](std::int64_t i) {
     const auto place = static_cast<std::size_t>(i + 1);
-    given[place] = given_index_of(shards[place]);
+    given[place] = find_given_index(shards[place]);
   });
   return given;
 }
@@ -161,9 +161,9 @@ constexpr std::string_view kListSuffix = ".json";
 constexpr Bytes kMaxList = Bytes{64} << 20;
 constexpr std::int64_t kMaxSamples = std::int64_t{1} << 48;
 
-std::string text_in_list(const Json& of, const char* key) {
-  const auto found = of.find(key);
-  return found != of.end() && found->is_string() ? found->get<std::string>() : "";
+std::string text_in_list(const Json& holder, const char* key) {
+  const auto found = holder.find(key);
+  return found != holder.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
 class ShardList {
@@ -196,7 +196,7 @@ class ShardList {
         } else if (is_named_by_list) {
           throw ValueError("is named by a list and names another, which is not followed");
         } else {
-          add(beside(path, other), true);
+          add(sibling_path(path, other), true);
         }
       }
     }
@@ -208,14 +208,14 @@ class ShardList {
     if (shards == list.end()) return;
     if (!shards->is_array()) throw ValueError("has something else instead of its shardlist");
     const std::string base = text_in_list(list, "base");
-    const std::string from = base.empty() ? path : beside(path, base) + "/";
+    const std::string from = base.empty() ? path : sibling_path(path, base) + "/";
     for (const Json& shard : *shards) {
       const std::string url = shard.is_object() ? text_in_list(shard, "url") : "";
       const Json samples = shard.is_object() ? shard.value("nsamples", Json()) : Json();
       if (url.empty() || !samples.is_number_unsigned())
         throw ValueError(fmt::format("has no url or no nsamples in shard {} of its list",
                                      &shard - &shards->front() + 1));
-      to_.shards.push_back(beside(from, url));
+      to_.shards.push_back(sibling_path(from, url));
       const auto more = samples.get<std::uint64_t>();
       if (more > kMaxSamples || to_.samples > kMaxSamples - static_cast<std::int64_t>(more))
         throw ValueError(
@@ -227,7 +227,7 @@ class ShardList {
   }
 
   // Resolves a name in a list at this path. A server's list cannot name files of this machine.
-  static std::string beside(const std::string& path, const std::string& name) {
+  static std::string sibling_path(const std::string& path, const std::string& name) {
     if (name.find("://") != name.npos) {
       if (is_remote(name)) return name;
       throw ValueError("names " + shown_text(name) + ", which is no http(s):// and no s3://");
@@ -248,7 +248,7 @@ NamedShards named_shards(const std::vector<std::string>& paths) {
   bool are_all_lists = true;
   for (const std::string& path : paths) {
     if (path.ends_with(kListSuffix) &&
-        store_of(path).look_at(path).kind == PathFacts::Kind::object) {
+        find_store(path).look_at(path).kind == PathFacts::Kind::object) {
       named.list = path;
       ShardList(named).add(path);
       continue;

@@ -43,9 +43,10 @@ ShardListing list_shard(const std::string& path, const GivenIndex& given, std::s
   ShardListing listing;
   MemberChooser chooser(wanted);
   try {
-    const std::unique_ptr<StoredObject> shard = store_of(path).open(path);
+    const std::unique_ptr<StoredObject> shard = find_store(path).open(path);
     listing.stamp = shard->stamp();
-    if (const CompressionRow* row = compression_of(*shard)) throw ValueError(why_not_indexed(*row));
+    if (const CompressionRow* row = detect_compression(*shard))
+      throw ValueError(why_not_indexed(*row));
     const auto take = [&](TarMember&& member) {
       const bool is_taken = chooser.takes(member.name);
       if (chooser.repeats()) listing.leave(member, kRepeated);
@@ -132,11 +133,11 @@ constexpr std::size_t kOthersNamed = 5;
 bool ends_as_a_tar(const std::string& path) {
   std::array<char, kTarBlock> last{};
   try {
-    const std::unique_ptr<StoredObject> shard = store_of(path).open(path);
+    const std::unique_ptr<StoredObject> shard = find_store(path).open(path);
     const Bytes begin = std::max<Bytes>(shard->size() - std::ssize(last), 0);
     shard->read(begin, std::as_writable_bytes(std::span(last)));
     return std::all_of(last.begin(), last.end(), [](char byte) { return byte == '\0'; }) ||
-           compression_of(*shard) != nullptr;
+           detect_compression(*shard) != nullptr;
   } catch (const ValueError&) {
     return true;  // reading it will report the fault
   }

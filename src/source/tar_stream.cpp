@@ -17,7 +17,7 @@ constexpr std::size_t kInitial = 100;  // in the buffer before the first is draw
 constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15;
 
 // webdataset's split_by_node, then its split_by_worker.
-std::vector<std::int64_t> shards_of(const StreamConsumer& part, std::int64_t shards) {
+std::vector<std::int64_t> own_shards(const StreamConsumer& part, std::int64_t shards) {
   std::vector<std::int64_t> own;
   const std::int64_t first = std::int64_t{part.worker} * part.ranks + part.rank;
   const std::int64_t step = std::int64_t{part.workers} * part.ranks;
@@ -36,7 +36,7 @@ TarStream::TarStream(const std::vector<std::string>& shards, const ShardReading&
       seed_(part.seed + kGolden * (static_cast<std::uint64_t>(part.worker) *
                                        static_cast<std::uint64_t>(part.ranks) +
                                    static_cast<std::uint64_t>(part.rank))),
-      own_(shards_of(part, std::ssize(shards))) {}
+      own_(own_shards(part, std::ssize(shards))) {}
 
 void TarStream::begin_epoch(std::int64_t epoch) {
   epoch_ = epoch;
@@ -131,8 +131,8 @@ ShardSamples::ShardSamples(const std::string& path, std::int64_t shard, const Sh
                            SubstageListener& stages)
     : reading_(reading),
       next_(number(shard, 0)),
-      stored_(store_of(path).open_whole(path, reading.access, reading.counts)),
-      compression_(compression_of(*stored_)),
+      stored_(find_store(path).open_whole(path, reading.access, reading.counts)),
+      compression_(detect_compression(*stored_)),
       bytes_(unpacked(stages)),
       walk_(bytes_),
       chooser_(reading.member) {}

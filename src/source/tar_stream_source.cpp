@@ -39,9 +39,9 @@ class TarStreams final : public Source, public StreamSource, public Objects {
     looking.member = reading_.member;
     looking.access = reading_.access;
     HeldSample sample;
-    SubstageListener nobody;
+    SubstageListener no_listener;
     try {
-      ShardSamples first(path, 0, looking, nobody);
+      ShardSamples first(path, 0, looking, no_listener);
       if (!first.next(sample))
         throw RunError(shown_text(path) + ": " +
                        without_samples(reading_.member, first.chooser().others()));
@@ -71,9 +71,9 @@ class TarStreams final : public Source, public StreamSource, public Objects {
   }
   std::int64_t shards() const override { return std::ssize(shards_); }
 
-  const Objects* stored_in() const override { return this; }
+  const Objects* stored_objects() const override { return this; }
   std::int64_t objects() const override { return std::ssize(shards_); }
-  void path_of(std::int64_t object, std::string& path) const override {
+  void get_path(std::int64_t object, std::string& path) const override {
     path = shards_[static_cast<std::size_t>(object)];
   }
   std::vector<std::string> roots() const override { return shards_; }

@@ -18,7 +18,7 @@ constexpr Bytes kMaxText = 1 << 20;
 std::string_view until_zero(std::string_view field) { return field.substr(0, field.find('\0')); }
 
 // Parses octal digits. For large numbers, the first bit is set, and the number follows it.
-std::optional<Bytes> number_of(std::string_view field) {
+std::optional<Bytes> parse_number(std::string_view field) {
   if ((field[0] & '\x80') != 0) {
     Bytes value = field[0] & '\x7f';
     for (const char byte : field.substr(1)) {
@@ -54,8 +54,8 @@ void each_pax_record(std::string_view records, const Look& look) {
 // The last one of this key; "" when there is none.
 std::string_view pax_value(std::string_view records, std::string_view key) {
   std::string_view found;
-  each_pax_record(records, [&](std::string_view of, std::string_view value) {
-    if (of == key) found = value;
+  each_pax_record(records, [&](std::string_view each_key, std::string_view value) {
+    if (each_key == key) found = value;
   });
   return found;
 }
@@ -87,7 +87,7 @@ struct TarWalk::Header {
     for (std::size_t i = 0; i < bytes.size(); ++i) {
       if (i < 148 || i >= 156) sum += static_cast<unsigned char>(bytes[i]);
     }
-    return number_of(field(148, 8)) == sum;
+    return parse_number(field(148, 8)) == sum;
   }
   std::string name() const {
     const std::string_view last = until_zero(field(0, 100)), first = until_zero(field(345, 155));
@@ -104,7 +104,7 @@ bool TarWalk::read_header(Header& header) {
   if (got < kBlockBytes && at_ > 0) return false;
   if (got == kBlockBytes && header.is_zero()) return false;
   const std::optional<Bytes> size =
-      got == kBlockBytes && header.adds_up() ? number_of(header.field(124, 12)) : std::nullopt;
+      got == kBlockBytes && header.adds_up() ? parse_number(header.field(124, 12)) : std::nullopt;
   if (!size)
     fail(at_ == 0 ? "is no tar file" : fmt::format("is damaged: no tar header at byte {}", at_));
   header.size = *size;
@@ -121,13 +121,13 @@ std::string TarWalk::read_text(Bytes size) {
 
 // Skips the part of GNU tar's own map that does not fit into the header.
 void TarWalk::skip_sparse_map(const Header& header) {
-  constexpr std::size_t kGoesOn = 482, kGoesOnFurther = 504;  // bytes that say so
-  bool goes_on = header.bytes[kGoesOn] != '\0';
-  while (goes_on) {
+  constexpr std::size_t kContinuation = 482, kFurtherContinuation = 504;  // bytes that say so
+  bool continues = header.bytes[kContinuation] != '\0';
+  while (continues) {
     std::array<char, kBlockBytes> block{};
     if (shard_.read(at_, std::as_writable_bytes(std::span(block))) < kBlockBytes) return;
     at_ += static_cast<Bytes>(kBlockBytes);
-    goes_on = block[kGoesOnFurther] != '\0';
+    continues = block[kFurtherContinuation] != '\0';
   }
 }
 

@@ -41,10 +41,11 @@ struct RecordListing {
 RecordListing list_records(const std::string& path, const SourceContext& context) {
   RecordListing listing;
   try {
-    const std::unique_ptr<StoredObject> file = store_of(path).open(path);
+    const std::unique_ptr<StoredObject> file = find_store(path).open(path);
     listing.stamp = file->stamp();
     RecordWalk walk(*file);
-    if (const CompressionRow* row = compression_of(*file)) throw ValueError(why_not_indexed(*row));
+    if (const CompressionRow* row = detect_compression(*file))
+      throw ValueError(why_not_indexed(*row));
     while (const auto record = walk.next()) {
       listing.records.push_back(*record);
       if (listing.records.size() % kLookEveryRecords == 0) context.throw_if_stopped();
@@ -135,8 +136,8 @@ class TfrecordSource final : public ExtentSource {
     return make_reader_of_parts(
         [this, name = std::string()](std::int64_t, std::span<const std::byte> stored) mutable {
           const std::span<const std::byte> record = checked_record(stored);
-          if (!classes_) return whole_ ? record : feature_of(record, feature_);
-          name = class_in(record, feature_);
+          if (!classes_) return whole_ ? record : read_feature(record, feature_);
+          name = read_class(record, feature_);
           return std::as_bytes(std::span(std::as_const(name)));
         });
   }
@@ -148,7 +149,7 @@ class TfrecordSource final : public ExtentSource {
     const StoredExtent where = index_.extent(sample).value_or(StoredExtent{});
     return {part.root, Bytes{part.label} << kPartBits | where.begin, where.bytes};
   }
-  void path_of(std::int64_t object, std::string& path) const override {
+  void get_path(std::int64_t object, std::string& path) const override {
     path = files_[static_cast<std::size_t>(object)];
   }
   std::vector<std::string> roots() const override { return files_; }
@@ -193,20 +194,20 @@ namespace {
 #else
 #define LOADERSCOPE_WITH_CRC __attribute__((target("+crc")))
 #endif
-LOADERSCOPE_WITH_CRC std::uint32_t of_word(std::uint32_t sum, std::uint64_t word) {
+LOADERSCOPE_WITH_CRC std::uint32_t word_crc(std::uint32_t sum, std::uint64_t word) {
   return __crc32cd(sum, word);
 }
-LOADERSCOPE_WITH_CRC std::uint32_t of_byte(std::uint32_t sum, std::uint8_t byte) {
+LOADERSCOPE_WITH_CRC std::uint32_t byte_crc(std::uint32_t sum, std::uint8_t byte) {
   return __crc32cb(sum, byte);
 }
 constexpr const char* kMissing = "this processor has no CRC instructions";
 bool has_crc() { return (::getauxval(AT_HWCAP) & HWCAP_CRC32) != 0; }
 #else
 #define LOADERSCOPE_WITH_CRC __attribute__((target("sse4.2")))
-LOADERSCOPE_WITH_CRC std::uint32_t of_word(std::uint32_t sum, std::uint64_t word) {
+LOADERSCOPE_WITH_CRC std::uint32_t word_crc(std::uint32_t sum, std::uint64_t word) {
   return static_cast<std::uint32_t>(_mm_crc32_u64(sum, word));
 }
-LOADERSCOPE_WITH_CRC std::uint32_t of_byte(std::uint32_t sum, std::uint8_t byte) {
+LOADERSCOPE_WITH_CRC std::uint32_t byte_crc(std::uint32_t sum, std::uint8_t byte) {
   return _mm_crc32_u8(sum, byte);
 }
 constexpr const char* kMissing = "this processor has no SSE 4.2";
@@ -218,9 +219,9 @@ LOADERSCOPE_WITH_CRC std::uint32_t crc32c(std::span<const std::byte> bytes) {
   for (; bytes.size() >= 8; bytes = bytes.subspan(8)) {
     std::uint64_t word = 0;
     std::memcpy(&word, bytes.data(), sizeof word);
-    sum = of_word(sum, word);
+    sum = word_crc(sum, word);
   }
-  for (const std::byte byte : bytes) sum = of_byte(sum, std::to_integer<std::uint8_t>(byte));
+  for (const std::byte byte : bytes) sum = byte_crc(sum, std::to_integer<std::uint8_t>(byte));
   return ~sum;
 }
 

@@ -49,14 +49,14 @@ class RecordWalk {
 std::span<const std::byte> checked_record(std::span<const std::byte> stored);
 
 // The bytes of a feature of a tf.train.Example. Throws SampleError.
-std::span<const std::byte> feature_of(std::span<const std::byte> example, std::string_view name);
+std::span<const std::byte> read_feature(std::span<const std::byte> example, std::string_view name);
 // Returns the feature that holds an image, by its name or as the longest; "": no feature holds
 // bytes.
 std::string image_feature(std::span<const std::byte> example);
 // Returns the feature with a usual name of a class; "": none.
 std::string class_feature(std::span<const std::byte> example);
 // Returns the class in a feature, a number or text. Throws SampleError.
-std::string class_in(std::span<const std::byte> example, std::string_view name);
+std::string read_class(std::span<const std::byte> example, std::string_view name);
 
 }  // namespace loaderscope::source
 

@@ -17,19 +17,19 @@ using protozero::data_view;
 using protozero::pbf_reader;
 
 template <class Number>
-Number number_in(std::span<const std::byte> bytes) {
+Number read_number(std::span<const std::byte> bytes) {
   Number value{};
   std::memcpy(&value, bytes.data(), sizeof value);
   return value;
 }
 
-std::string_view text_of(data_view view) { return {view.data(), view.size()}; }
-std::span<const std::byte> bytes_of(data_view view) {
+std::string_view view_text(data_view view) { return {view.data(), view.size()}; }
+std::span<const std::byte> view_bytes(data_view view) {
   return std::as_bytes(std::span(view.data(), view.size()));
 }
 
 // The first of a feature's values, where these are bytes.
-std::optional<data_view> first_bytes_of(data_view feature) {
+std::optional<data_view> first_bytes(data_view feature) {
   pbf_reader reader(feature);
   while (reader.next(1, protozero::pbf_wire_type::length_delimited)) {
     pbf_reader list(reader.get_view());
@@ -39,7 +39,7 @@ std::optional<data_view> first_bytes_of(data_view feature) {
 }
 
 // Returns the first number of a feature of whole numbers.
-std::optional<std::int64_t> first_number_of(data_view feature) {
+std::optional<std::int64_t> first_number(data_view feature) {
   pbf_reader reader(feature);
   while (reader.next(3, protozero::pbf_wire_type::length_delimited)) {
     pbf_reader list(reader.get_view());
@@ -77,7 +77,7 @@ void for_each_feature(std::span<const std::byte> example, const See& see) {
           entry.skip();
         }
       }
-      see(text_of(name), feature);
+      see(view_text(name), feature);
     }
   }
 }
@@ -97,14 +97,14 @@ std::optional<StoredRecord> RecordWalk::next() {
   at_ += record.size;
   if (got < head.size()) return record;
   const std::span<const std::byte> length = std::span(head).first(8);
-  if (masked_crc32c(length) != number_in<std::uint32_t>(std::span(head).last(4))) {
+  if (masked_crc32c(length) != read_number<std::uint32_t>(std::span(head).last(4))) {
     if (record.begin == 0) throw ValueError("is no TFRecord file");
     throw ValueError(
         fmt::format("is damaged at byte {}: the checksum of a record's length is wrong",
                     record.begin),
         "write it again");
   }
-  const auto bytes = number_in<std::uint64_t>(length);
+  const auto bytes = read_number<std::uint64_t>(length);
   if (bytes > std::uint64_t{1} << 48)
     throw ValueError(fmt::format("is damaged: a record of {} bytes", bytes));
   record.size += static_cast<Bytes>(bytes);
@@ -117,16 +117,16 @@ std::span<const std::byte> checked_record(std::span<const std::byte> stored) {
   constexpr auto kTail = static_cast<std::size_t>(kRecordTail);
   if (stored.size() <= kHead + kTail) throw SampleError(Kind::truncated, "is empty");
   const auto record = stored.subspan(kHead, stored.size() - kHead - kTail);
-  if (masked_crc32c(record) != number_in<std::uint32_t>(stored.last(kTail)))
+  if (masked_crc32c(record) != read_number<std::uint32_t>(stored.last(kTail)))
     throw SampleError(Kind::damaged, "its checksum is wrong");
   return record;
 }
 
-std::span<const std::byte> feature_of(std::span<const std::byte> example, std::string_view name) {
+std::span<const std::byte> read_feature(std::span<const std::byte> example, std::string_view name) {
   std::optional<data_view> found;
   try {
     for_each_feature(example, [&](std::string_view each, data_view feature) {
-      if (each == name) found = first_bytes_of(feature);
+      if (each == name) found = first_bytes(feature);
     });
   } catch (const protozero::exception&) {
     fail_in_example();
@@ -137,7 +137,7 @@ std::span<const std::byte> feature_of(std::span<const std::byte> example, std::s
                       "choose one with ?feature=NAME");
   }
   if (found->size() == 0) throw SampleError(Kind::truncated, "is empty");
-  return bytes_of(*found);
+  return view_bytes(*found);
 }
 
 std::string image_feature(std::span<const std::byte> example) {
@@ -147,7 +147,7 @@ std::string image_feature(std::span<const std::byte> example) {
   bool is_usual = false;
   try {
     for_each_feature(example, [&](std::string_view name, data_view feature) {
-      const std::optional<data_view> bytes = first_bytes_of(feature);
+      const std::optional<data_view> bytes = first_bytes(feature);
       if (bytes && name == kUsual) is_usual = true;
       if (!bytes || bytes->size() <= most) return;
       most = bytes->size();
@@ -164,7 +164,7 @@ std::string class_feature(std::span<const std::byte> example) {
   try {
     for_each_feature(example, [&](std::string_view name, data_view feature) {
       const int rank = rank_of_class_name(name);
-      if (rank < 0 || (!first_number_of(feature) && !first_bytes_of(feature))) return;
+      if (rank < 0 || (!first_number(feature) && !first_bytes(feature))) return;
       if (best.empty() || rank < rank_of_class_name(best)) best = name;
     });
   } catch (const protozero::exception&) {
@@ -173,15 +173,15 @@ std::string class_feature(std::span<const std::byte> example) {
   return std::string(best);
 }
 
-std::string class_in(std::span<const std::byte> example, std::string_view name) {
+std::string read_class(std::span<const std::byte> example, std::string_view name) {
   std::optional<std::string> found;
   try {
     for_each_feature(example, [&](std::string_view each, data_view feature) {
       if (each != name) return;
-      if (const auto number = first_number_of(feature))
+      if (const auto number = first_number(feature))
         found = std::to_string(*number);
-      else if (const auto bytes = first_bytes_of(feature))
-        found = std::string(text_of(*bytes));
+      else if (const auto bytes = first_bytes(feature))
+        found = std::string(view_text(*bytes));
     });
   } catch (const protozero::exception&) {
     fail_in_example();

@@ -107,11 +107,11 @@ void ThriftReader::skip_map() {
 }
 
 // Truth values have a byte of their own in lists.
-void ThriftReader::skip(Type type, bool in_list) {
+void ThriftReader::skip(Type type, bool is_list_item) {
   switch (type) {
     case Type::yes:
     case Type::no:
-      if (in_list) next_byte();
+      if (is_list_item) next_byte();
       return;
     case Type::byte:
       next_byte();

@@ -61,7 +61,7 @@ class ThriftReader {
     Type type = Type::stop;
   };
   ListHead next_list_head();
-  void skip(Type type, bool in_list);
+  void skip(Type type, bool is_list_item);
   void skip_map();
 
   std::span<const std::byte> bytes_;

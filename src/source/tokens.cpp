@@ -15,13 +15,13 @@ namespace loaderscope::source {
 namespace {
 
 // nanoGPT's, where no word and no index says another.
-const NumberType& type_of(const FormatParameters& words) {
+const NumberType& chosen_type(const FormatParameters& words) {
   const auto given = words.find("type");
   return number_type("type", given == words.end() ? "u16" : given->second);
 }
 
 PathFacts facts_of_tokens(const std::string& path) {
-  const PathFacts facts = store_of(path).look_at(path);
+  const PathFacts facts = find_store(path).look_at(path);
   if (facts.kind != PathFacts::Kind::object)
     throw RunError(shown_text(path) + ": cannot be read (" +
                        (facts.why_nothing.empty() ? "is no file" : facts.why_nothing) + ")",
@@ -48,7 +48,7 @@ TokenFile indexed_file(const std::string& path, const std::string& index_path,
   const PathFacts facts = facts_of_tokens(path);
   const Bytes size = facts.size;
   const TokenIndex index = read_token_index(index_path, size, each);
-  if (words.contains("type") && type_of(words).type != index.type)
+  if (words.contains("type") && chosen_type(words).type != index.type)
     throw UsageError(
         fmt::format("type={}: {} says that its tokens are {}",
                     shown_text(words.find("type")->second), shown_text(index_path), index.type),
@@ -69,9 +69,9 @@ TokenFile indexed_file(const std::string& path, const std::string& index_path,
 TokenFile opened_tokens(const std::string& path, const FormatParameters& words,
                         const EachSequence& each) {
   const std::string index = path.substr(0, path.rfind('.')) + ".idx";
-  return store_of(index).look_at(index).kind != PathFacts::Kind::nothing
+  return find_store(index).look_at(index).kind != PathFacts::Kind::nothing
              ? indexed_file(path, index, words, each)
-             : raw_file(path, type_of(words));
+             : raw_file(path, chosen_type(words));
 }
 
 }  // namespace loaderscope::source
@@ -80,7 +80,7 @@ namespace loaderscope {
 
 std::unique_ptr<Source> open_tokens(const SourceOptions& options, const SourceContext&) {
   if (options.words.contains("pad")) return source::open_padded_tokens(options);
-  const source::Windows windows = source::windows_of(options.words, source::kUsualWindow);
+  const source::Windows windows = source::parse_windows(options.words, source::kUsualWindow);
   std::vector<source::ArrayFile> arrays;
   std::int64_t documents = 0;
   Bytes tokens = 0;
@@ -146,7 +146,7 @@ class IndexFile {
  private:
   std::unique_ptr<StoredObject> opened() const {
     try {
-      return store_of(path_).open(path_);
+      return find_store(path_).open(path_);
     } catch (const ValueError& error) {
       fail(error.what());
     }
@@ -168,13 +168,13 @@ Bytes end_of_sequences(const IndexFile& file, const TokenIndex& index, Bytes bin
     file.read(kHeader + 4 * first, std::span(lengths).first(count));
     file.read(kHeader + 4 * index.sequences + 8 * first, std::span(begins).first(count));
     for (std::size_t i = 0; i < count; ++i) {
-      Bytes behind = 0;
+      Bytes document_end = 0;
       if (lengths[i] < 0 || begins[i] < 0 ||
-          __builtin_add_overflow(begins[i], lengths[i] * index.token_bytes, &behind))
+          __builtin_add_overflow(begins[i], lengths[i] * index.token_bytes, &document_end))
         file.fail(fmt::format("sequence {} has {} tokens from byte {} on; write the index again",
                               first + static_cast<std::int64_t>(i), lengths[i], begins[i]));
-      end = std::max(end, behind);
-      if (!each || behind > bin_bytes) continue;
+      end = std::max(end, document_end);
+      if (!each || document_end > bin_bytes) continue;
       left -= lengths[i] * index.token_bytes;
       if (left < 0)
         file.fail("has sequences of more tokens than the .bin has; write the index again");

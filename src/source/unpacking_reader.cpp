@@ -23,7 +23,7 @@ class UnpackingReader final : public SampleReader {
       : items_(items), part_(std::move(part)) {}
 
   std::span<const std::byte> read(std::int64_t sample) override {
-    const OpenShard& shard = shard_of(items_.shards, sample);
+    const OpenShard& shard = find_shard(items_.shards, sample);
     stored_bytes_ = 0;
     if (&shard != shard_) unpack(shard);
     if (broken_) throw SampleError(*broken_);
@@ -36,7 +36,7 @@ class UnpackingReader final : public SampleReader {
                         fmt::format("has {} bytes, more than the {} that a sample may have",
                                     end - begin, items_.largest_sample));
     }
-    const auto part = part_.of(all.subspan(begin, end - begin));
+    const auto part = part_.extract(all.subspan(begin, end - begin));
     items_.counts.count_sample(std::ssize(part));
     return part;
   }
@@ -62,7 +62,7 @@ class UnpackingReader final : public SampleReader {
     if (file < 0) fail_to_open(shard.path, errno);
     items_.counts.count_opened();
     WholeFile packed(std::move(file), items_.counts);
-    if (compression_of(packed) != &items_.compression)
+    if (detect_compression(packed) != &items_.compression)
       throw SampleError(Kind::damaged,
                         fmt::format("is not compressed by {}", items_.compression.row.name));
     UnpackedShard unpacked(packed, items_.compression, items_.counts, *stages_);
@@ -100,8 +100,8 @@ class UnpackingReader final : public SampleReader {
 
   const PackedItems& items_;
   ItemPart part_;
-  SubstageListener nobody_;
-  SubstageListener* stages_ = &nobody_;
+  SubstageListener no_listener_;
+  SubstageListener* stages_ = &no_listener_;
   const OpenShard* shard_ = nullptr;  // shard that is unpacked, or broken
   std::optional<SampleError> broken_;
   std::unique_ptr<std::byte[]> bytes_;

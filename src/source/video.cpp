@@ -109,7 +109,7 @@ class VideoReader final : public SampleReader {
     if (!io_) io_.emplace();
     io_->since_last();
     try {
-      VideoFile& file = file_of(frame.file);
+      VideoFile& file = open_file(frame.file);
       if (!group_.is(frame.group)) group_.begin(frame, file);
       while (!group_.has(frame.packets)) group_.add_next(file, plan_.largest_sample);
     } catch (const ValueError& error) {
@@ -131,7 +131,7 @@ class VideoReader final : public SampleReader {
  private:
   static constexpr std::size_t kMaxOpen = 16;
 
-  VideoFile& file_of(std::uint32_t file) {
+  VideoFile& open_file(std::uint32_t file) {
     return *open_.get(file, [&] {
       auto opened = open(plan_.files[file]);
       counts_.count_opened();
@@ -172,9 +172,9 @@ class VideoSource final : public Source, public Objects {
   std::unique_ptr<SampleReader> make_reader() const override {
     return std::make_unique<VideoReader>(plan_, counts_);
   }
-  const Objects* stored_in() const override { return this; }
+  const Objects* stored_objects() const override { return this; }
   std::int64_t objects() const override { return std::ssize(plan_.files); }
-  void path_of(std::int64_t object, std::string& path) const override {
+  void get_path(std::int64_t object, std::string& path) const override {
     path = plan_.files[static_cast<std::size_t>(object)];
   }
   std::vector<std::string> roots() const override { return plan_.files; }

@@ -30,7 +30,7 @@ bool is_shown(const AVPacket& packet, AVCodecID codec) {
 }
 
 // Returns for each packet the number of frames displayed before its own.
-std::vector<std::int64_t> ranks_of(const std::vector<std::int64_t>& times) {
+std::vector<std::int64_t> sort_ranks(const std::vector<std::int64_t>& times) {
   std::vector<std::int64_t> packets(times.size()), ranks(times.size());
   std::iota(packets.begin(), packets.end(), 0);
   std::ranges::stable_sort(packets, {},
@@ -42,7 +42,7 @@ std::vector<std::int64_t> ranks_of(const std::vector<std::int64_t>& times) {
 
 // Returns the smallest delay in packets with which a codec can return the frames in presentation
 // order.
-std::int64_t delay_of(const std::vector<std::int64_t>& ranks) {
+std::int64_t decoding_delay(const std::vector<std::int64_t>& ranks) {
   std::int64_t delay = 0;
   for (std::size_t i = 0; i < ranks.size(); ++i)
     delay = std::max(delay, static_cast<std::int64_t>(i) - ranks[i]);
@@ -50,7 +50,7 @@ std::int64_t delay_of(const std::vector<std::int64_t>& ranks) {
 }
 
 // Returns the delay that the codec reports after a key frame.
-std::int64_t delay_of(const AVCodecParameters& codec, const AVPacket& key) {
+std::int64_t decoding_delay(const AVCodecParameters& codec, const AVPacket& key) {
   CodecPlan plan;
   plan.codec = codec.codec_id;
   plan.width = codec.width;
@@ -59,7 +59,7 @@ std::int64_t delay_of(const AVCodecParameters& codec, const AVPacket& key) {
     plan.setup =
         std::as_bytes(std::span(codec.extradata, static_cast<std::size_t>(codec.extradata_size)));
   plan.largest_pixels = kMaxPixels;
-  const OfFfmpeg<AVCodecContext> context = open_codec(plan);
+  const FfmpegPtr<AVCodecContext> context = open_codec(plan);
   ffmpeg().avcodec_send_packet(context.get(), &key);  // the sample's own decode reports faults
   return std::clamp<std::int64_t>(context->has_b_frames, 0, kMaxDelay);
 }
@@ -136,7 +136,7 @@ VideoListing list_frames(VideoFile& file) {
       throw ValueError("has packets without a time", "write it again: ffmpeg -i OLD -c copy NEW");
     const std::int64_t number = std::ssize(decoded);
     if ((packet->flags & AV_PKT_FLAG_KEY) != 0) {
-      if (listing.keys.empty()) listing.delay = delay_of(file.codec(), *packet);
+      if (listing.keys.empty()) listing.delay = decoding_delay(file.codec(), *packet);
       listing.keys.push_back({packet->pts, number});
     }
     decoded.push_back(packet->pts);
@@ -145,16 +145,16 @@ VideoListing list_frames(VideoFile& file) {
   }
   if (decoded.empty()) throw ValueError("holds no frame");
   if (listing.keys.empty()) throw ValueError("has no key frame, from which decoding could begin");
-  const std::vector<std::int64_t> ranks = ranks_of(decoded);
-  listing.delay = std::max(listing.delay, delay_of(ranks));
+  const std::vector<std::int64_t> ranks = sort_ranks(decoded);
+  listing.delay = std::max(listing.delay, decoding_delay(ranks));
   std::ranges::stable_sort(listing.frames, {}, &ListedFrame::pts);
   // A frame displayed before its key frame in the file needs the key frame before that one.
   std::erase_if(listing.frames, [&](ListedFrame& frame) {
-    const auto behind = std::partition_point(
+    const auto found = std::partition_point(
         listing.keys.begin(), listing.keys.end(),
         [&](const ListedKey& key) { return key.packet <= frame.packet && key.pts <= frame.pts; });
-    if (behind == listing.keys.begin()) return true;
-    frame.key = static_cast<std::size_t>(behind - listing.keys.begin() - 1);
+    if (found == listing.keys.begin()) return true;
+    frame.key = static_cast<std::size_t>(found - listing.keys.begin() - 1);
     frame.last_packet = std::clamp(ranks[static_cast<std::size_t>(frame.packet)] + listing.delay,
                                    frame.packet, frame.packet + 2 * kMaxDelay);
     return false;
@@ -189,7 +189,7 @@ ListedVideo list_video(const std::string& path) {
   }
 }
 
-std::int32_t number_of(std::int64_t packet) {
+std::int32_t packet_number(std::int64_t packet) {
   if (packet > INT32_MAX) throw RunError("a video has more than 2^31 packets", "cut it into parts");
   return static_cast<std::int32_t>(packet);
 }
@@ -197,11 +197,11 @@ std::int32_t number_of(std::int64_t packet) {
 void add_video(const ListedVideo& video, std::uint32_t root, std::int64_t every,
                IndexBuilder& builder) {
   const VideoListing& listing = video.listing;
-  builder.add_folder({root, "", number_of(listing.delay), video.stamp});  // is watched
+  builder.add_folder({root, "", packet_number(listing.delay), video.stamp});  // is watched
   std::vector<std::uint32_t> groups;
   for (const ListedKey& key : listing.keys)
     groups.push_back(
-        builder.add_folder({root, std::to_string(key.pts), number_of(key.packet), {}}));
+        builder.add_folder({root, std::to_string(key.pts), packet_number(key.packet), {}}));
   for (std::size_t i = 0; i < listing.frames.size(); i += static_cast<std::size_t>(every)) {
     const ListedFrame& frame = listing.frames[i];
     builder.add(groups[frame.key], std::to_string(i));

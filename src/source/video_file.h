@@ -27,9 +27,9 @@ class VideoFile {
  private:
   bool finds_key(std::int64_t pts);
 
-  OfFfmpeg<AVFormatContext> file_;
+  FfmpegPtr<AVFormatContext> file_;
   const AVStream* stream_ = nullptr;
-  OfFfmpeg<AVPacket> packet_;
+  FfmpegPtr<AVPacket> packet_;
   bool is_held_ = false;  // the packet is the next one
 };
 

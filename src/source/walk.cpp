@@ -100,7 +100,7 @@ class Walk {
   bool visit(Node& node) {
     try {
       const std::string path = join_path(roots_[node.root], node.relative);
-      node.listing = store_of(path).list(path);
+      node.listing = find_store(path).list(path);
     } catch (const CannotList& error) {
       if (!on_unreadable_ || node.relative.empty()) throw;
       const std::lock_guard lock(mutex_);
@@ -134,7 +134,7 @@ class Walk {
 
   std::vector<WalkedFolder> sorted() {
     const auto key = [](const std::unique_ptr<Node>& node) {
-      return std::tuple(node->root, class_of(node->relative), std::string_view(node->relative));
+      return std::tuple(node->root, class_name(node->relative), std::string_view(node->relative));
     };
     std::sort(done_.begin(), done_.end(),
               [&](const auto& a, const auto& b) { return key(a) < key(b); });
@@ -190,7 +190,7 @@ int open_folder(const std::string& path) {
 
 enum class Entry { image, other, folder, folder_by_link, nothing };
 
-Entry kind_of(int folder, const dirent& entry) {
+Entry entry_kind(int folder, const dirent& entry) {
   const bool named_image = is_image_name(entry.d_name);
   if (entry.d_type == DT_DIR) return Entry::folder;
   if (entry.d_type == DT_REG || (entry.d_type == DT_LNK && named_image)) {
@@ -243,7 +243,7 @@ FolderListing list_folder(const std::string& path) {
     const dirent* entry = ::readdir(folder.get());
     if (entry == nullptr) break;
     if (entry->d_name[0] == '.') continue;
-    switch (kind_of(fd, *entry)) {
+    switch (entry_kind(fd, *entry)) {
       case Entry::image:
         listing.images.add(entry->d_name);
         break;

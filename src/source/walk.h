@@ -84,7 +84,7 @@ std::vector<WalkedFolder> walk(const std::vector<std::string>& roots, const Sour
                                const OnUnreadable& on_unreadable = {});
 
 // Returns the class folder of `relative`: its part before the first '/'.
-inline std::string_view class_of(std::string_view relative) {
+inline std::string_view class_name(std::string_view relative) {
   return relative.substr(0, relative.find('/'));
 }
 

@@ -28,16 +28,16 @@ class ZstdPacker final : public Packer {
 
  private:
   void step(std::span<const std::byte> from, ZSTD_EndDirective end, std::vector<std::byte>& to) {
-    ZSTD_inBuffer in{from.data(), from.size(), 0};
-    for (std::size_t left = 1; left != 0 || in.pos < in.size;) {
+    ZSTD_inBuffer input{from.data(), from.size(), 0};
+    for (std::size_t left = 1; left != 0 || input.pos < input.size;) {
       const std::size_t begin = to.size();
       to.resize(begin + ::ZSTD_CStreamOutSize());
       ZSTD_outBuffer out{to.data() + begin, to.size() - begin, 0};
-      left = ::ZSTD_compressStream2(context_.get(), &out, &in, end);
+      left = ::ZSTD_compressStream2(context_.get(), &out, &input, end);
       to.resize(begin + out.pos);
       if (::ZSTD_isError(left) != 0)
         throw RunError(std::string("zstd cannot pack it: ") + ::ZSTD_getErrorName(left));
-      if (end == ZSTD_e_continue && in.pos == in.size) return;
+      if (end == ZSTD_e_continue && input.pos == input.size) return;
     }
   }
 
@@ -81,11 +81,11 @@ class ZstdUnpacker final : public Unpacker {
 
   Step unpack(std::span<const std::byte> from, std::span<std::byte> to) override {
     if (is_complete() && from.empty()) return {};  // a call would begin the next frame
-    ZSTD_inBuffer in{from.data(), from.size(), 0};
+    ZSTD_inBuffer input{from.data(), from.size(), 0};
     ZSTD_outBuffer out{to.data(), to.size(), 0};
-    left_ = ::ZSTD_decompressStream(stream_.get(), &out, &in);
+    left_ = ::ZSTD_decompressStream(stream_.get(), &out, &input);
     if (::ZSTD_isError(left_) != 0) fail_to_decompress(left_);
-    return {in.pos, out.pos};
+    return {input.pos, out.pos};
   }
   bool is_complete() const override { return left_ == 0; }
   Bytes memory() const override { return static_cast<Bytes>(::ZSTD_sizeof_DStream(stream_.get())); }

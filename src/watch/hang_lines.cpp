@@ -34,7 +34,7 @@ print(json.dumps(threads))
 )";
 
 // "/usr/bin/python3.14" -> 14; 0: not known, or another Python.
-int minor_version_of(const std::string& executable) {
+int parse_minor_version(const std::string& executable) {
   constexpr std::string_view kPython = "python3.";
   const auto at = executable.rfind(kPython);
   int minor = 0;
@@ -62,7 +62,7 @@ using hang::HangFacts;
 using hang::RankFacts;
 using hang::WorkerFacts;
 
-std::vector<hang::PythonThread> threads_of(pid_t process, const PythonLooks& python) {
+std::vector<hang::PythonThread> find_threads(pid_t process, const PythonLooks& python) {
   const auto look = python.find(process);
   return look == python.end() ? std::vector<hang::PythonThread>{} : look->second.threads;
 }
@@ -78,7 +78,7 @@ hang::WorkerFacts worker_facts(const std::filesystem::path& root, const ProcessS
   const pid_t pid = worker.process().pid;
   static_cast<hang::ProcessFacts&>(facts) = hang::take_process_snapshot(pid, nullptr, root);
   facts.number = static_cast<std::int32_t>(worker.process().number);
-  facts.threads = threads_of(pid, python);
+  facts.threads = find_threads(pid, python);
   if (!rests(worker)) facts.batch = 0;  // unknown number
   return facts;
 }
@@ -89,7 +89,7 @@ hang::RankFacts rank_facts(const std::filesystem::path& root, const ProcessSampl
   const pid_t pid = trainer.process().pid;
   static_cast<hang::ProcessFacts&>(facts) = hang::take_process_snapshot(pid, nullptr, root);
   facts.rank = is_alone ? -1 : static_cast<std::int32_t>(trainer.process().rank);
-  facts.threads = threads_of(pid, python);
+  facts.threads = find_threads(pid, python);
   if (trainer.latest_look().doing == ThreadActivity::queue || is_alone)
     facts.asking_for = sampler.hung_for();
   for (const ProcessSamples* worker : sampler.traces(Role::worker)) {
@@ -121,18 +121,18 @@ std::size_t root_among(const std::vector<hang::RankFacts>& ranks) {
   return 0;
 }
 
-std::string answer_of(const hang::HangFacts& facts) {
+std::string answer_text(const hang::HangFacts& facts) {
   const hang::RankFacts& rank = facts.rank();
   const hang::WorkerFacts* maker = rank.maker();
   const std::string begin = fmt::format("standing for {} s: {}", facts.since / kSecond,
                                         with_process(name_of(rank), rank));
   if (rank.asking_for > 0 && maker != nullptr)
     return fmt::format("{} waits for {}, which {}", begin, with_process(name_of(*maker), *maker),
-                       place_of(*maker));
+                       describe_place(*maker));
   if (rank.asking_for > 0 && !rank.workers.empty())
     return fmt::format("{} waits for a batch though all workers rest, and {}", begin,
-                       place_of(rank));
-  return fmt::format("{} {}", begin, place_of(rank));
+                       describe_place(rank));
+  return fmt::format("{} {}", begin, describe_place(rank));
 }
 
 }  // namespace
@@ -170,7 +170,7 @@ PythonLook look_at_python(const std::filesystem::path& root, pid_t process) {
   const std::string executable =
       std::filesystem::read_symlink(root / "proc" / pid / "exe", refused).string();
   if (refused) return {{}, "its program may not be looked at"};
-  if (minor_version_of(executable) >= kFirstWithUnwinder) {
+  if (parse_minor_version(executable) >= kFirstWithUnwinder) {
     PythonLook look = look_by({executable, "-I", "-c", kUnwind, pid}, process);
     if (look.why_not.empty()) return look;
   }
@@ -190,8 +190,8 @@ std::vector<std::string> hang_lines(const std::filesystem::path& root, const Job
     facts.shared_free = static_cast<double>(shared->free);
     facts.shared_size = static_cast<double>(shared->free + shared->used);
   }
-  hang::HangReport report = report_of(facts);
-  report.answer = answer_of(facts);
+  hang::HangReport report = make_report(facts);
+  report.answer = answer_text(facts);
   return report.lines();
 }
 

@@ -27,7 +27,7 @@ JobSampler::JobSampler(const std::filesystem::path& root, pid_t pid, pid_t own,
       map_results_(root, started_) {}
 
 std::set<pid_t> JobSampler::own_family(const ProcessTable& all) const {
-  std::set<pid_t> own = family_of(pid_, all);
+  std::set<pid_t> own = process_family(pid_, all);
   own.insert(own_);
   return own;
 }
@@ -137,7 +137,7 @@ void JobSampler::sample(Nanos at) {
   }
   ++samples_;
   latest_at_ = at;
-  note_stand_still(at);
+  note_no_progress(at);
 }
 
 // Workers have what their trainer has; a pool of map()'s looks like them and writes.
@@ -194,7 +194,7 @@ std::vector<const ProcessSamples*> JobSampler::traces(Role role) const {
 }
 
 // Detects a hang: a trainer waits, and all processes only wake up to poll.
-void JobSampler::note_stand_still(Nanos at) {
+void JobSampler::note_no_progress(Nanos at) {
   constexpr double kCpuShare = 0.02, kWakesPerSecond = 5, kGpuIsIdle = 0.05;
   const std::vector<const ProcessSamples*> trainers = traces(Role::trainer),
                                            workers = traces(Role::worker);

@@ -45,15 +45,15 @@ class JobSampler {
   void refresh(Nanos at);
   void begin(Nanos at);
   void begin_machine(const ProcessTable& all, Nanos at);
-  void note_stand_still(Nanos at);
+  void note_no_progress(Nanos at);
   void look_at_map_results();
   void fold(const ProcessSamples& ended);
   void fold_ended();
   double look_rate(std::size_t processes) const;
-  void tell_workers(Watch& watch) const;
-  void tell_waits(Watch& watch) const;
-  void tell_machine(Watch& watch) const;
-  void tell_unseen(Watch& watch) const;
+  void report_workers(Watch& watch) const;
+  void report_waits(Watch& watch) const;
+  void report_machine(Watch& watch) const;
+  void report_unseen(Watch& watch) const;
   std::set<pid_t> own_family(const ProcessTable& all) const;
 
   std::filesystem::path root_;

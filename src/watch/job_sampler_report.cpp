@@ -30,7 +30,7 @@ std::int64_t Watch::count(Role role) const {
                        [&](const WatchedProcess& one) { return one.role == role; });
 }
 
-void JobSampler::tell_workers(Watch& watch) const {
+void JobSampler::report_workers(Watch& watch) const {
   Totals all = ended_workers_;
   for (const auto& [pid, trace] : traces_) {
     const Totals totals = trace.totals();
@@ -57,7 +57,7 @@ void JobSampler::tell_workers(Watch& watch) const {
 
 // A trainer asks its loader by a wait for a message: of a worker's pipe, or of the thread that
 // makes batches page-locked.
-void JobSampler::tell_waits(Watch& watch) const {
+void JobSampler::report_waits(Watch& watch) const {
   const std::vector<const ProcessSamples*> trainers = traces(Role::trainer);
   BatchWaits& waits = watch.waits;
   if (watch.workers_seen == 0) {
@@ -71,7 +71,7 @@ void JobSampler::tell_waits(Watch& watch) const {
   bool has_pin_thread = false;
   for (const ProcessSamples* trainer : trainers) {
     all.add(trainer->totals());
-    looks_in_waits += trainer->looks_in(ThreadActivity::queue);
+    looks_in_waits += trainer->count_looks(ThreadActivity::queue);
     unknown += trainer->unknown_looks();
     waits.waits += trainer->waits();
     waits.every_s = std::max(waits.every_s, trainer->every_s());
@@ -98,7 +98,7 @@ void JobSampler::tell_waits(Watch& watch) const {
       all.looks, trainers.size() == 1 ? "the trainer" : fmt::format("{} ranks", trainers.size()));
 }
 
-void JobSampler::tell_machine(Watch& watch) const {
+void JobSampler::report_machine(Watch& watch) const {
   WatchedMachine& machine = watch.machine;
   machine.quota = cgroup_cores(root_, std::to_string(pid_));
   machine.cores = static_cast<double>(cpus_of_process(root_, pid_).size());
@@ -135,7 +135,7 @@ void JobSampler::tell_machine(Watch& watch) const {
                    [](const OtherProgram& a, const OtherProgram& b) { return a.cores > b.cores; });
 }
 
-void JobSampler::tell_unseen(Watch& watch) const {
+void JobSampler::report_unseen(Watch& watch) const {
   const std::vector<const ProcessSamples*> trainers = traces(Role::trainer),
                                            workers = traces(Role::worker);
   std::vector<const ProcessSamples*> all = trainers;
@@ -172,10 +172,10 @@ Watch JobSampler::report() const {
     watch.gpus.push_back(
         {sum.last.name, sum.busy / samples, sum.memory / samples, sum.last.memory, is_of_job});
   }
-  tell_workers(watch);
-  tell_waits(watch);
-  tell_machine(watch);
-  tell_unseen(watch);
+  report_workers(watch);
+  report_waits(watch);
+  report_machine(watch);
+  report_unseen(watch);
   watch.map_results = map_results_.report();
   if (waited_for_workers_s_ >= 1)
     watch.notes.push_back(

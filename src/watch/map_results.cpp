@@ -31,13 +31,13 @@ std::string result_of_file(const SplitPath& file) {
 }
 
 // The path of a line of /proc/PID/maps; "" of what is no file.
-std::string_view path_in(std::string_view line) {
+std::string_view mapped_path(std::string_view line) {
   const std::size_t slash = line.find('/');
   return slash == line.npos ? std::string_view() : line.substr(slash);
 }
 
 bool is_open_for_writing(const std::string& folder, const std::string& descriptor) {
-  const auto flags = value_in(folder + "/fdinfo/" + descriptor, "flags");  // octal digits
+  const auto flags = read_value(folder + "/fdinfo/" + descriptor, "flags");  // octal digits
   return flags && (*flags % 10 & O_ACCMODE) != O_RDONLY;
 }
 
@@ -45,7 +45,7 @@ bool is_open_for_writing(const std::string& folder, const std::string& descripto
 
 MapResultsWatch::MapResultsWatch(const std::filesystem::path& root, std::int64_t started)
     : root_(root) {
-  const auto boot = value_in((root / "proc/stat").string(), "btime");
+  const auto boot = read_value((root / "proc/stat").string(), "btime");
   static const auto tick = static_cast<double>(::sysconf(_SC_CLK_TCK));
   if (boot) started_s_ = static_cast<double>(*boot) + static_cast<double>(started) / tick;
 }
@@ -58,19 +58,19 @@ void MapResultsWatch::look(const std::vector<pid_t>& mapping, const std::vector<
   for (const pid_t process : writing) look_at_open_files(process);
 }
 
-std::string MapResultsWatch::folder_of(pid_t process) const {
+std::string MapResultsWatch::process_folder(pid_t process) const {
   return (root_ / "proc" / std::to_string(process)).string();
 }
 
 void MapResultsWatch::look_at_maps(pid_t process) {
-  const std::string maps = text_of(folder_of(process) + "/maps", kMaxOfMaps);
+  const std::string maps = read_text(process_folder(process) + "/maps", kMaxOfMaps);
   is_cut_ = is_cut_ || maps.size() >= kMaxOfMaps;
   is_readable_ = is_readable_ || !maps.empty();
   std::string_view rest = maps;
   while (!rest.empty()) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(rest.size(), line.size() + 1));
-    const std::string_view path = path_in(line);
+    const std::string_view path = mapped_path(line);
     if (!path.ends_with(kArrow)) continue;
     const SplitPath file = split_path(path);
     folders_.insert(file.folder);
@@ -78,7 +78,7 @@ void MapResultsWatch::look_at_maps(pid_t process) {
     const std::string name = result_of_file(file);
     struct stat facts {};
     // Uses the path in the process's own view, which may be in a container.
-    const std::string there = folder_of(process) + "/root" + std::string(path);
+    const std::string there = process_folder(process) + "/root" + std::string(path);
     if (::stat(there.c_str(), &facts) != 0) {
       if (!is_found_.contains(name)) unseen_.insert(name);
       continue;
@@ -92,7 +92,7 @@ void MapResultsWatch::look_at_maps(pid_t process) {
 
 // A result is written under a temporary name, in the folder of its input.
 void MapResultsWatch::look_at_open_files(pid_t process) {
-  const std::string folder = folder_of(process);
+  const std::string folder = process_folder(process);
   std::error_code refused;
   const std::filesystem::directory_iterator end;
   for (std::filesystem::directory_iterator at(folder + "/fd", refused); !refused && at != end;
@@ -107,10 +107,10 @@ void MapResultsWatch::look_at_open_files(pid_t process) {
 
 std::optional<MapResults> MapResultsWatch::report() const {
   if (!is_readable_ || is_cut_ || !unseen_.empty()) return std::nullopt;
-  MapResults told;
-  for (const auto& [result, is_found] : is_found_) ++(is_found ? told.found : told.made);
-  told.being_written.assign(being_written_.begin(), being_written_.end());
-  return told;
+  MapResults results;
+  for (const auto& [result, is_found] : is_found_) ++(is_found ? results.found : results.made);
+  results.being_written.assign(being_written_.begin(), being_written_.end());
+  return results;
 }
 
 }  // namespace loaderscope::watch

@@ -30,7 +30,7 @@ class MapResultsWatch {
  private:
   void look_at_maps(pid_t process);
   void look_at_open_files(pid_t process);
-  std::string folder_of(pid_t process) const;
+  std::string process_folder(pid_t process) const;
 
   std::filesystem::path root_;
   double started_s_ = 0;  // since 1970; 0: not known

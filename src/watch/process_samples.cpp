@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kRuns = static_cast<std::size_t>(ThreadActivity::runs);
 
-std::string place_of(std::string_view call, const std::string& object) {
+std::string call_place(std::string_view call, const std::string& object) {
   constexpr std::size_t kMax = 80;
   const std::string words = fmt::format("{}()", call);
   if (object.starts_with("pipe:")) return words + " of a pipe";
@@ -69,12 +69,12 @@ std::optional<ProcessSamples::Counters> ProcessSamples::read(Nanos at) {
   counters.user_s = stat->own.user_s;
   counters.system_s = stat->own.system_s;
   counters.major_faults = stat->own.major_faults;
-  const std::string schedstat = text_of(folder_ + "/schedstat");  // counters of the main thread
-  NumbersIn times(schedstat);
+  const std::string schedstat = read_text(folder_ + "/schedstat");  // counters of the main thread
+  NumberReader times(schedstat);
   counters.main_cpu = times.next().value_or(0);
   counters.no_core = times.next().value_or(0);
   counters.turns = times.next().value_or(0);
-  const auto io = values_in(folder_ + "/io", {"rchar", "read_bytes"});
+  const auto io = read_values(folder_ + "/io", {"rchar", "read_bytes"});
   is_io_known_ = io[0] && io[1];
   counters.read = static_cast<double>(io[0].value_or(0));
   counters.storage = static_cast<double>(io[1].value_or(0));
@@ -98,8 +98,8 @@ void ProcessSamples::look(double every_s) {
   every_s_ = every_s;
   ++looks_[static_cast<std::size_t>(look_.doing)];
   if (!look_.is_call_known) ++unknown_looks_;
-  const bool goes_on = before.doing == ThreadActivity::queue && before.turns == look_.turns;
-  if (look_.doing == ThreadActivity::queue && !goes_on) ++waits_;
+  const bool is_same_wait = before.doing == ThreadActivity::queue && before.turns == look_.turns;
+  if (look_.doing == ThreadActivity::queue && !is_same_wait) ++waits_;
   if (look_.call.empty()) return;
   Place& place = places_[std::string(look_.call)];
   ++place.looks;
@@ -107,7 +107,7 @@ void ProcessSamples::look(double every_s) {
 }
 
 void ProcessSamples::look_at_memory(Nanos at) {
-  const auto own = value_in(folder_ + "/status", "RssAnon");
+  const auto own = read_value(folder_ + "/status", "RssAnon");
   if (has_ended_ || !own) return;
   private_bytes_ = static_cast<double>(*own * kKibi);
   memory_.note(at, private_bytes_);
@@ -118,7 +118,7 @@ void ProcessSamples::look_at_files() {
   const std::filesystem::directory_iterator first(folder_ + "/fd", refused), end;
   if (refused) return;
   open_files_ = std::distance(first, end);
-  if (most_files_ == 0) most_files_ = value_in(folder_ + "/limits", "Max open files").value_or(0);
+  if (most_files_ == 0) most_files_ = read_value(folder_ + "/limits", "Max open files").value_or(0);
 }
 
 void ProcessSamples::restart() {
@@ -162,32 +162,32 @@ std::string ProcessSamples::where() const {
   const auto most = std::max_element(
       places_.begin(), places_.end(),
       [](const auto& a, const auto& b) { return a.second.looks < b.second.looks; });
-  return most == places_.end() ? "" : place_of(most->first, most->second.object);
+  return most == places_.end() ? "" : call_place(most->first, most->second.object);
 }
 
 WatchedProcess ProcessSamples::report() const {
   const Totals totals = this->totals();
-  WatchedProcess told;
-  told.pid = process_.pid;
-  told.role = process_.role;
-  told.rank = process_.rank;
-  told.number = process_.number;
-  told.name = process_.name;
-  told.has_ended = has_ended_;
-  told.watched_s = totals.watched_s;
-  told.looks = totals.looks;
-  told.shares = totals.shares();
-  told.where = where();
+  WatchedProcess result;
+  result.pid = process_.pid;
+  result.role = process_.role;
+  result.rank = process_.rank;
+  result.number = process_.number;
+  result.name = process_.name;
+  result.has_ended = has_ended_;
+  result.watched_s = totals.watched_s;
+  result.looks = totals.looks;
+  result.shares = totals.shares();
+  result.where = where();
   if (totals.watched_s > 0) {
-    told.read_per_s = totals.read / totals.watched_s;
-    told.storage_per_s = totals.storage / totals.watched_s;
-    told.major_faults_per_s = static_cast<double>(totals.major_faults) / totals.watched_s;
+    result.read_per_s = totals.read / totals.watched_s;
+    result.storage_per_s = totals.storage / totals.watched_s;
+    result.major_faults_per_s = static_cast<double>(totals.major_faults) / totals.watched_s;
   }
-  told.private_bytes = private_bytes_;
-  told.growth_per_s = memory_.bytes_per_second();
-  told.open_files = open_files_;
-  told.most_files = most_files_;
-  return told;
+  result.private_bytes = private_bytes_;
+  result.growth_per_s = memory_.bytes_per_second();
+  result.open_files = open_files_;
+  result.most_files = most_files_;
+  return result;
 }
 
 }  // namespace loaderscope::watch

@@ -48,7 +48,7 @@ class ProcessSamples {
     return per_second(static_cast<double>(latest_.turns - before_.turns));
   }
   const ThreadLook& latest_look() const { return look_; }
-  std::int64_t looks_in(ThreadActivity doing) const {
+  std::int64_t count_looks(ThreadActivity doing) const {
     return looks_[static_cast<std::size_t>(doing)];
   }
   std::int64_t unknown_looks() const { return unknown_looks_; }

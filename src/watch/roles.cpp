@@ -13,9 +13,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path folder_of(const fs::path& root, pid_t pid) { return root / "proc" / std::to_string(pid); }
+fs::path process_folder(const fs::path& root, pid_t pid) {
+  return root / "proc" / std::to_string(pid);
+}
 
-std::vector<std::string> words_in(const std::string& text) {
+std::vector<std::string> split_words(const std::string& text) {
   std::vector<std::string> words;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\0', at), text.size());
@@ -52,7 +54,7 @@ bool is_spawned(const std::vector<std::string>& command) {
 bool uses_gpu(const fs::path& root, pid_t pid) {
   std::error_code error;
   const fs::directory_iterator end;
-  for (fs::directory_iterator at(folder_of(root, pid) / "fd", error); !error && at != end;
+  for (fs::directory_iterator at(process_folder(root, pid) / "fd", error); !error && at != end;
        at.increment(error)) {
     const std::string file = fs::read_symlink(at->path(), error).string();
     if (!error && file.starts_with("/dev/nvidia") && file != "/dev/nvidiactl") return true;
@@ -60,23 +62,24 @@ bool uses_gpu(const fs::path& root, pid_t pid) {
   return false;
 }
 
-std::optional<pid_t> pin_thread_of(const fs::path& root, pid_t pid) {
+std::optional<pid_t> find_pin_thread(const fs::path& root, pid_t pid) {
   std::error_code error;
   const fs::directory_iterator end;
-  for (fs::directory_iterator at(folder_of(root, pid) / "task", error); !error && at != end;
+  for (fs::directory_iterator at(process_folder(root, pid) / "task", error); !error && at != end;
        at.increment(error)) {
-    if (text_of((at->path() / "comm").string()).starts_with(kPinName))
+    if (read_text((at->path() / "comm").string()).starts_with(kPinName))
       return static_cast<pid_t>(std::strtol(at->path().filename().c_str(), nullptr, 10));
   }
   return std::nullopt;
 }
 
 // torchrun's number.
-std::optional<std::int64_t> rank_of(const fs::path& root, pid_t pid) {
+std::optional<std::int64_t> read_rank(const fs::path& root, pid_t pid) {
   constexpr std::string_view kRank = "RANK=";
-  for (const std::string& entry : words_in(text_of((folder_of(root, pid) / "environ").string()))) {
+  for (const std::string& entry :
+       split_words(read_text((process_folder(root, pid) / "environ").string()))) {
     if (entry.starts_with(kRank))
-      return NumbersIn(std::string_view(entry).substr(kRank.size())).next();
+      return NumberReader(std::string_view(entry).substr(kRank.size())).next();
   }
   return std::nullopt;
 }
@@ -85,8 +88,8 @@ std::optional<std::int64_t> rank_of(const fs::path& root, pid_t pid) {
 class Family {
  public:
   Family(const fs::path& root, pid_t pid, const ProcessTable& all) : root_(root), all_(all) {
-    for (const pid_t one : family_of(pid, all)) {
-      if (all.contains(one)) commands_[one] = command_of(root, one);
+    for (const pid_t one : process_family(pid, all)) {
+      if (all.contains(one)) commands_[one] = read_command(root, one);
     }
     has_names_ = std::any_of(commands_.begin(), commands_.end(),
                              [&](const auto& one) { return name(one.first) == kWorkerName; });
@@ -96,7 +99,7 @@ class Family {
   const std::string& name(pid_t pid) const { return all_.at(pid).name; }
 
   // Returns the parent of a worker, and skips fork servers between them.
-  pid_t maker_of(pid_t pid) const {
+  pid_t find_maker(pid_t pid) const {
     pid_t parent = all_.at(pid).parent;
     while (commands_.contains(parent) && is_fork_server(commands_.at(parent)))
       parent = all_.at(parent).parent;
@@ -107,7 +110,8 @@ class Family {
     if (all_.at(pid).has_ended() && !has_names_) return false;
     if (name(pid) == kWorkerName) return true;
     const std::vector<std::string>& command = commands_.at(pid);
-    if (has_names_ || maker_of(pid) == 0 || !is_python(command) || is_helper(command)) return false;
+    if (has_names_ || find_maker(pid) == 0 || !is_python(command) || is_helper(command))
+      return false;
     const pid_t parent = all_.at(pid).parent;
     const bool is_forked = command == commands_.at(parent);
     const bool is_served = is_fork_server(commands_.at(parent));
@@ -152,7 +156,7 @@ void number_trainers(std::vector<JobProcess>& trainers, const fs::path& root) {
   std::sort(trainers.begin(), trainers.end(), starts_before);
   std::int64_t next = 0;
   for (JobProcess& trainer : trainers) {
-    trainer.rank = trainers.size() > 1 ? rank_of(root, trainer.pid).value_or(next) : 0;
+    trainer.rank = trainers.size() > 1 ? read_rank(root, trainer.pid).value_or(next) : 0;
     ++next;
   }
   std::stable_sort(trainers.begin(), trainers.end(),
@@ -161,13 +165,13 @@ void number_trainers(std::vector<JobProcess>& trainers, const fs::path& root) {
 
 }  // namespace
 
-std::vector<std::string> command_of(const fs::path& root, pid_t pid) {
-  return words_in(text_of((folder_of(root, pid) / "cmdline").string()));
+std::vector<std::string> read_command(const fs::path& root, pid_t pid) {
+  return split_words(read_text((process_folder(root, pid) / "cmdline").string()));
 }
 
 std::string spelled_command(const fs::path& root, pid_t pid, std::string_view name) {
   std::string text;
-  for (const std::string& word : command_of(root, pid)) text += (text.empty() ? "" : " ") + word;
+  for (const std::string& word : read_command(root, pid)) text += (text.empty() ? "" : " ") + word;
   return text.empty() ? std::string(name) : text;
 }
 
@@ -177,7 +181,7 @@ std::vector<JobProcess> processes_of_job(const fs::path& root, pid_t pid, const 
   std::vector<JobProcess> trainers, others;
   for (const auto& [one, command] : family.commands()) {
     if (!family.is_worker(one)) continue;
-    const pid_t trainer = family.maker_of(one) != 0 ? family.maker_of(one) : one;
+    const pid_t trainer = family.find_maker(one) != 0 ? family.find_maker(one) : one;
     workers[trainer].push_back(
         {one, all.at(one).started, Role::worker, trainer, 0, 0, family.name(one), {}});
   }
@@ -189,7 +193,7 @@ std::vector<JobProcess> processes_of_job(const fs::path& root, pid_t pid, const 
                        {},  !command.empty()};
     if (makers.contains(one) && !family.is_worker(one)) {
       process.role = Role::trainer;
-      process.pin_thread = pin_thread_of(root, one);
+      process.pin_thread = find_pin_thread(root, one);
       trainers.push_back(process);
     } else if (!family.is_worker(one)) {
       others.push_back(process);
@@ -222,7 +226,7 @@ std::vector<pid_t> trainers_here(const fs::path& root) {
 }
 
 void check_process(const fs::path& root, pid_t pid) {
-  const auto stat = read_process_stat(folder_of(root, pid).string());
+  const auto stat = read_process_stat(process_folder(root, pid).string());
   if (!stat)
     throw RunError(
         "--pid " + std::to_string(pid) +

@@ -33,7 +33,7 @@ std::vector<JobProcess> processes_of_job(const std::filesystem::path& root, pid_
 inline constexpr std::string_view kWorkerName = "pt_data_worker", kPinName = "pt_data_pin";
 
 // The words of its command line; none where it may not be read, or of a thread of the kernel.
-std::vector<std::string> command_of(const std::filesystem::path& root, pid_t pid);
+std::vector<std::string> read_command(const std::filesystem::path& root, pid_t pid);
 std::string spelled_command(const std::filesystem::path& root, pid_t pid, std::string_view name);
 
 }  // namespace loaderscope::watch

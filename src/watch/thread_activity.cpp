@@ -74,16 +74,18 @@ ThreadActivity doing_of_file(const SystemCall& call) {
 
 }  // namespace
 
-const DoingWord& word_of(ThreadActivity doing) { return kWords[static_cast<std::size_t>(doing)]; }
+const DoingWord& doing_word(ThreadActivity doing) {
+  return kWords[static_cast<std::size_t>(doing)];
+}
 
-ThreadActivity doing_of(char state, const SystemCall& call, bool is_call_known,
-                        std::string_view wchan) {
+ThreadActivity classify_doing(char state, const SystemCall& call, bool is_call_known,
+                              std::string_view wchan) {
   if (state == 'R') return ThreadActivity::runs;
   if (state == 'T' || state == 't') return ThreadActivity::stopped;
-  const ThreadActivity by_place = doing_of_place(wchan);
+  const ThreadActivity place_doing = doing_of_place(wchan);
   if (state == 'D')
-    return by_place == ThreadActivity::lock ? ThreadActivity::lock : ThreadActivity::storage;
-  if (!is_call_known || call.name.empty()) return by_place;
+    return place_doing == ThreadActivity::lock ? ThreadActivity::lock : ThreadActivity::storage;
+  if (!is_call_known || call.name.empty()) return place_doing;
   switch (call.kind) {
     case CallKind::reads:
     case CallKind::writes:
@@ -105,14 +107,14 @@ ThreadActivity doing_of(char state, const SystemCall& call, bool is_call_known,
     case CallKind::other:
       break;
   }
-  return by_place;
+  return place_doing;
 }
 
 namespace {
 
 // True if the call alone shows the activity, without the thread's state: these are never waits of
 // the kernel's own.
-bool is_told_by_call(const SystemCall& call) {
+bool shows_activity(const SystemCall& call) {
   return call.kind == CallKind::sleeps || call.kind == CallKind::locks ||
          call.kind == CallKind::locks_shared || call.object.starts_with("pipe:");
 }
@@ -125,8 +127,8 @@ bool waits_for_message(const SystemCall& call) {
   return call.kind == CallKind::locks && call.patience > kLongerThanAnInterpreter;
 }
 
-std::int64_t turns_in(const std::string& schedstat) {
-  NumbersIn times(schedstat);
+std::int64_t parse_turns(const std::string& schedstat) {
+  NumberReader times(schedstat);
   times.next();
   times.next();
   return times.next().value_or(0);
@@ -139,27 +141,29 @@ ThreadLook look_at_thread(const std::filesystem::path& root, pid_t process, pid_
   const std::string folder =
       root / "proc" / std::to_string(process) / "task" / std::to_string(thread);
   ThreadLook look;
-  const std::string text = text_of(folder + "/syscall");
+  const std::string text = read_text(folder + "/syscall");
   look.is_call_known = !text.empty();
   if (text.starts_with("running")) {
     look.doing = ThreadActivity::runs;
     return look;
   }
-  const SystemCall call = system_call_of(process, text, {.root = root, .other_side = false});
+  const SystemCall call = read_system_call(process, text, {.root = root, .other_side = false});
   look.call = call.name;
   look.object = call.object;
   char state = 'S';
-  if (!is_told_by_call(call)) {
+  if (!shows_activity(call)) {
     const auto stat = read_process_stat(folder);
     look.has_ended = !stat || stat->has_ended();
     if (look.has_ended) return look;
     state = stat->state;
-    look.wchan = text_of(folder + "/wchan");
+    look.wchan = read_text(folder + "/wchan");
     if (look.wchan == "0") look.wchan.clear();
   }
-  look.doing = waits_for_message(call) ? ThreadActivity::queue
-                                       : doing_of(state, call, look.is_call_known, look.wchan);
-  if (look.doing == ThreadActivity::queue) look.turns = turns_in(text_of(folder + "/schedstat"));
+  look.doing = waits_for_message(call)
+                   ? ThreadActivity::queue
+                   : classify_doing(state, call, look.is_call_known, look.wchan);
+  if (look.doing == ThreadActivity::queue)
+    look.turns = parse_turns(read_text(folder + "/schedstat"));
   return look;
 }
 

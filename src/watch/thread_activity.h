@@ -29,7 +29,7 @@ struct DoingWord {
   std::string_view name, sentence;
   std::string_view as_verb;  // "waits for storage"
 };
-const DoingWord& word_of(ThreadActivity doing);
+const DoingWord& doing_word(ThreadActivity doing);
 
 struct ThreadLook {
   ThreadActivity doing = ThreadActivity::other;
@@ -50,7 +50,7 @@ ThreadLook look_at_thread(const std::filesystem::path& root, pid_t process, pid_
 inline constexpr std::string_view kWaitsForFuse = "request_wait_answer";
 
 // Combines the letter of its state with the call or the kernel function in which it waits.
-ThreadActivity doing_of(char state, const SystemCall& call, bool is_call_known,
-                        std::string_view wchan);
+ThreadActivity classify_doing(char state, const SystemCall& call, bool is_call_known,
+                              std::string_view wchan);
 
 }  // namespace loaderscope::watch

@@ -8,29 +8,30 @@
 namespace loaderscope::watch {
 namespace {
 
-Told worst_gpu(const Watch& watch, double (*share)(const WatchedGpu&)) {
+ThresholdValue worst_gpu(const Watch& watch, double (*share)(const WatchedGpu&)) {
   const bool is_known = std::any_of(watch.gpus.begin(), watch.gpus.end(),
                                     [](const WatchedGpu& gpu) { return gpu.is_of_job; });
-  Told told;
+  ThresholdValue value_or_reason;
   for (const WatchedGpu& gpu : watch.gpus) {
     if (is_known && !gpu.is_of_job) continue;
-    told.value = told.value ? std::min(*told.value, share(gpu)) : share(gpu);
+    value_or_reason.value =
+        value_or_reason.value ? std::min(*value_or_reason.value, share(gpu)) : share(gpu);
   }
-  if (!told.value) told.why_not = "no GPU is seen here";
-  return told;
+  if (!value_or_reason.value) value_or_reason.why_not = "no GPU is seen here";
+  return value_or_reason;
 }
 
-Told gpu_busy(const Watch& watch) {
+ThresholdValue gpu_busy(const Watch& watch) {
   return worst_gpu(watch, [](const WatchedGpu& gpu) { return gpu.busy; });
 }
 
-Told gpu_memory(const Watch& watch) {
+ThresholdValue gpu_memory(const Watch& watch) {
   return worst_gpu(watch, [](const WatchedGpu& gpu) {
     return gpu.memory > 0 ? gpu.memory_used / gpu.memory : 0;
   });
 }
 
-Told batch_fetch(const Watch& watch) {
+ThresholdValue batch_fetch(const Watch& watch) {
   constexpr double kFinest = 0.06;  // seconds: coarser looks cannot tell 50 ms
   if (!watch.waits.is_known) return {{}, "not known from outside here"};
   if (watch.waits.waits == 0) return {0.0, ""};
@@ -39,18 +40,18 @@ Told batch_fetch(const Watch& watch) {
   return {watch.waits.mean_s, ""};
 }
 
-Told worker_cpu(const Watch& watch) {
+ThresholdValue worker_cpu(const Watch& watch) {
   if (watch.workers_seen == 0) return {{}, "no worker processes"};
   if (watch.workers_watched_s <= 0) return {{}, "workers came and went too quickly to be seen"};
   return {watch.workers.cpu(), ""};
 }
 
-Told disk_busy(const Watch& watch) {
+ThresholdValue disk_busy(const Watch& watch) {
   if (watch.machine.disk.empty()) return {{}, "no local disk is shown here"};
   return {watch.machine.disk_busy, ""};
 }
 
-Told cache_hits(const Watch& watch) {
+ThresholdValue cache_hits(const Watch& watch) {
   constexpr double kMin = 64 << 10;  // bytes per second: less are messages, and no data
   if (watch.workers_seen == 0) return {{}, "no worker processes"};
   if (watch.worker_read_per_s < kMin)
@@ -58,7 +59,7 @@ Told cache_hits(const Watch& watch) {
   return {std::clamp(1 - watch.worker_storage_per_s / watch.worker_read_per_s, 0.0, 1.0), ""};
 }
 
-Told map_cache(const Watch& watch) {
+ThresholdValue map_cache(const Watch& watch) {
   if (!watch.map_results) return {{}, "what files the job has mapped cannot be seen"};
   const MapResults& results = *watch.map_results;
   const std::int64_t all = results.found + results.made;
@@ -120,9 +121,9 @@ std::vector<ThresholdOutcome> judge_thresholds(const Watch& watch) {
   std::vector<ThresholdOutcome> outcomes;
   for (const Threshold& row : thresholds()) {
     ThresholdOutcome outcome{row.row.name, row.tell(watch)};
-    if (outcome.told.value)
-      outcome.is_met =
-          row.is_least ? *outcome.told.value >= row.limit : *outcome.told.value <= row.limit;
+    if (outcome.value_or_reason.value)
+      outcome.is_met = row.is_least ? *outcome.value_or_reason.value >= row.limit
+                                    : *outcome.value_or_reason.value <= row.limit;
     outcomes.push_back(std::move(outcome));
   }
   return outcomes;

@@ -28,7 +28,7 @@ struct Verdict {
 
 // The mean over the trainers.
 template <class Share>
-double of_trainers(const Watch& watch, const Share& share) {
+double trainer_mean(const Watch& watch, const Share& share) {
   double sum = 0, trainers = 0;
   for (const WatchedProcess& process : watch.processes) {
     if (process.role != Role::trainer) continue;
@@ -40,7 +40,7 @@ double of_trainers(const Watch& watch, const Share& share) {
 
 // The device may wait for that too.
 double trainers_without_core(const Watch& watch) {
-  return of_trainers(watch, [](const Shares& shares) { return shares.no_core; });
+  return trainer_mean(watch, [](const Shares& shares) { return shares.no_core; });
 }
 
 std::string waits_for_batches(const Watch& watch) {
@@ -183,7 +183,7 @@ struct Busy {
   double most() const { return std::max({computes, waits, storage, network}); }
 };
 
-Busy busy_of(const Shares& workers) {
+Busy busy_shares(const Shares& workers) {
   return {workers.of(ThreadActivity::runs),
           workers.of(ThreadActivity::sleep) + workers.of(ThreadActivity::lock),
           workers.of(ThreadActivity::storage), workers.of(ThreadActivity::network)};
@@ -191,10 +191,10 @@ Busy busy_of(const Shares& workers) {
 
 // Without a core for long, and for at least half as long as what they do most.
 bool lack_cores(const Shares& workers) {
-  return workers.no_core >= kMuch && 2 * workers.no_core >= busy_of(workers).most();
+  return workers.no_core >= kMuch && 2 * workers.no_core >= busy_shares(workers).most();
 }
 
-std::string beside(const Watch& watch) {
+std::string no_core_suffix(const Watch& watch) {
   if (watch.workers.no_core < kMuch) return "";
   const std::string names = names_of_others(watch);
   return fmt::format("; {} they have no core{}", format_percent(watch.workers.no_core),
@@ -205,11 +205,11 @@ std::string beside(const Watch& watch) {
 Verdict busy_workers(const Watch& watch) {
   const std::string begin =
       fmt::format("{}: workers never rest (capacity)", waits_for_batches(watch));
-  const Busy busy = busy_of(watch.workers);
+  const Busy busy = busy_shares(watch.workers);
   const double most = busy.most();
   const auto sentence = [&](std::string_view what) {
     return fmt::format("{}, and {} {} of theirs{}", begin, what, format_percent(most),
-                       beside(watch));
+                       no_core_suffix(watch));
   };
   if (most == busy.computes)
     return {Limit::cpu, sentence("compute (decode, augment, collate)"), more_workers(watch)};
@@ -224,8 +224,8 @@ Verdict busy_workers(const Watch& watch) {
           "a larger num_workers helps against sleeps, and not against a lock that they share"};
 }
 
-Verdict verdict_of(const Watch& watch) {
-  if (!watch.stands.empty()) return {Limit::hang, watch.stands.front(), ""};
+Verdict find_verdict(const Watch& watch) {
+  if (!watch.hang_states.empty()) return {Limit::hang, watch.hang_states.front(), ""};
   if (watch.workers_seen == 0)
     return {Limit::unknown, "Cannot tell: " + watch.waits.basis,
             "loaderscope run -- COMMAND measures such a loop from inside"};
@@ -241,7 +241,7 @@ Verdict verdict_of(const Watch& watch) {
   const double rests = watch.workers.of(ThreadActivity::queue);
   if (watch.waits.is_known && watch.waits.share < kHardly) {
     const double unseen =
-        of_trainers(watch, [](const Shares& shares) { return shares.of(ThreadActivity::other); });
+        trainer_mean(watch, [](const Shares& shares) { return shares.of(ThreadActivity::other); });
     if (unseen >= kUnseen && rests < kHardly) return trainer_that_is_not_seen(unseen);
     return trainers_without_core(watch) >= kMuch ? no_cores(watch, waits_for_batches(watch))
                                                  : trainer_limits(watch);
@@ -274,7 +274,7 @@ const std::vector<std::string_view>& limit_names() {
 
 void judge(Watch& watch) {
   watch.thresholds = judge_thresholds(watch);
-  Verdict verdict = verdict_of(watch);
+  Verdict verdict = find_verdict(watch);
   watch.limit = verdict.limit;
   watch.sentence = std::move(verdict.sentence);
   watch.advice = std::move(verdict.advice);

@@ -111,14 +111,14 @@ enum class Limit : std::uint8_t {
 std::string_view name_of(Limit limit);
 const std::vector<std::string_view>& limit_names();
 
-struct Told {
+struct ThresholdValue {
   std::optional<double> value;
   std::string why_not{};  // there is none
 };
 
 struct ThresholdOutcome {
   std::string_view name;
-  Told told;
+  ThresholdValue value_or_reason;
   std::optional<bool> is_met{};  // set if `told` has a value
 };
 
@@ -143,9 +143,9 @@ struct Watch {
   std::optional<MapResults> map_results;  // missing if the mapped files may not be read
   std::vector<ThresholdOutcome> thresholds;
   Limit limit = Limit::unknown;
-  std::string sentence;             // the verdict
-  std::string advice;               // "": none
-  std::vector<std::string> stands;  // states of the processes of a job that hangs
+  std::string sentence;                  // the verdict
+  std::string advice;                    // "": none
+  std::vector<std::string> hang_states;  // states of the processes of a job that hangs
   std::vector<std::string> unseen;
   std::vector<std::string> notes;
 
@@ -159,7 +159,7 @@ struct Threshold {
   std::string_view unit;  // "%", "ms"
   double limit;           // a share, or seconds
   bool is_least;          // true: a lower limit; false: an upper limit
-  Told (*tell)(const Watch& watch);
+  ThresholdValue (*tell)(const Watch& watch);
 };
 std::span<const Threshold> thresholds();
 std::vector<ThresholdOutcome> judge_thresholds(const Watch& watch);

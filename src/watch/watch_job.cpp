@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kMaxLines = 8;  // processes that are asked for their Python line
 
 // A worker is watched through its trainer.
-pid_t job_of(const WatchOptions& options, std::vector<std::string>& notes) {
+pid_t watched_job(const WatchOptions& options, std::vector<std::string>& notes) {
   const auto stat = read_process_stat(options.root / "proc" / std::to_string(options.pid));
   if (options.child == nullptr) {
     check_process(options.root, options.pid);
@@ -36,7 +36,7 @@ class Watching {
   Watching(const WatchOptions& options, const std::atomic<int>& stop)
       : options_(options),
         stop_(stop),
-        pid_(job_of(options, notes_)),
+        pid_(watched_job(options, notes_)),
         program_(spelled_command(options.root, pid_,
                                  read_process_stat(options.root / "proc" / std::to_string(pid_))
                                      .value_or(ProcessStat{})
@@ -72,11 +72,11 @@ class Watching {
     if (options_.child != nullptr) options_.child->status();  // takes note of who has ended
     sampler_.sample(now);
     sampler_.sample_gpus();
-    const bool stands = sampler_.hung_for() >= options_.hang_after;
-    if (!stands) stands_.clear();
-    if (stands && stands_.empty() && !sampler_.has_ended()) {
+    const bool hangs = sampler_.hung_for() >= options_.hang_after;
+    if (!hangs) states_.clear();
+    if (hangs && states_.empty() && !sampler_.has_ended()) {
       ask_python();
-      stands_ = hang_lines(options_.root, sampler_, python_);
+      states_ = hang_lines(options_.root, sampler_, python_);
     }
   }
 
@@ -103,7 +103,7 @@ class Watching {
   Watch so_far() const {
     Watch watch = sampler_.report();
     watch.program = program_;
-    watch.stands = stands_;
+    watch.hang_states = states_;
     watch.notes.insert(watch.notes.begin(), notes_.begin(), notes_.end());
     const double wall = seconds(monotonic_now() - begin_);
     if (wall > 0) watch.own_cpu = seconds(thread_cpu_now() - cpu_begin_) / wall;
@@ -115,7 +115,7 @@ class Watching {
     const Nanos now = monotonic_now();
     if (!sampler_.has_ended()) sample(now);
     if (!sampler_.has_ended()) sampler_.sample_others(now);
-    if (stop_.load() == 0 && stands_.empty() && !sampler_.has_ended()) ask_python();
+    if (stop_.load() == 0 && states_.empty() && !sampler_.has_ended()) ask_python();
     Watch watch = so_far();
     watch.interrupted = stop_.load() != 0;
     watch.job_ended = sampler_.has_ended();
@@ -153,7 +153,7 @@ class Watching {
   JobSampler sampler_;
   Nanos begin_, cpu_begin_;
   std::uint64_t jitter_ = 20;
-  std::vector<std::string> stands_;
+  std::vector<std::string> states_;
   PythonLooks python_;
 };
 

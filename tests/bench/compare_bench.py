@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How often `loaderscope compare` cries wolf, and how often it finds what was planted: whole jobs, one after another.
+"""False alarms of `loaderscope compare`, and planted slowdowns that it finds. Whole jobs run one after another.
 
     tests/bench/compare_bench.py build/release/loaderscope --jobs 299                     # A against A
     tests/bench/compare_bench.py build/release/loaderscope --jobs 40 --plant decode=+100us
@@ -7,7 +7,7 @@
     JOB_IMAGES=build/photos tests/bench/compare_bench.py build/release/loaderscope --jobs 40 --budget 90s \\
         --plant read=+100us -- --loader tests/torch/jobs.py:make_photo_loader --python "$(scripts/python-env --find)"
 
-A job ends within --budget. Behind --: flags of run; without any, declared costs, of which decode takes 2 ms and augment 1 ms.
+A job ends within --budget. Flags of run come after "--". Without them costs are declared: decode 2 ms and augment 1 ms.
 --burn: another process takes a core every other second."""
 
 import argparse

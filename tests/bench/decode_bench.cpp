@@ -22,8 +22,8 @@ struct Sample {
   Region crop;
 };
 
-// As torchvision's: area 0.08 to 1, ratio 3/4 to 4/3; of ten tries without one that fits, the whole
-// image.
+// Draws a region like torchvision: area 0.08 to 1, ratio 3/4 to 4/3. Returns the whole image after
+// ten regions that do not fit.
 Region random_resized_crop(std::mt19937& random, int width_of_image, int height_of_image) {
   std::uniform_real_distribution<double> area(0.08, 1.0);
   std::uniform_real_distribution<double> log_ratio(std::log(0.75), std::log(4.0 / 3.0));
@@ -56,16 +56,16 @@ std::vector<Sample> make_samples(bool progressive, int scale = 1) {
   return samples;
 }
 
-// Made once: that takes longer than to decode them.
-const std::vector<Sample>& samples_of(bool progressive) {
+// Makes the samples once, because that takes longer than decoding them.
+const std::vector<Sample>& cached_samples(bool progressive) {
   static const std::vector<Sample> plain = make_samples(false);
   if (!progressive) return plain;
-  static const std::vector<Sample> in_scans = make_samples(true);
-  return in_scans;
+  static const std::vector<Sample> multi_scan = make_samples(true);
+  return multi_scan;
 }
 
 void decode(benchmark::State& state, const DecodeOptions& options, bool progressive, bool whole) {
-  const std::vector<Sample>& samples = samples_of(progressive);
+  const std::vector<Sample>& samples = cached_samples(progressive);
   const auto decoder = make_any_decoder(options);
   std::size_t i = 0, bytes = 0;
   double pixels = 0;
@@ -94,9 +94,9 @@ void crop_scaled_for_112(benchmark::State& state) {
 void whole_progressive(benchmark::State& state) { decode(state, {}, true, true); }
 void crop_progressive(benchmark::State& state) { decode(state, {}, true, false); }
 
-// As data pack --restart-rows writes them, and as they were: of 500x375, and of 2000x1500.
-void crop_of(benchmark::State& state, const std::vector<Sample>& samples,
-             made::ByteVector Sample::*stored) {
+// Crops of images of 500x375 and 2000x1500, plain or as data pack --restart-rows writes them.
+void decode_crops(benchmark::State& state, const std::vector<Sample>& samples,
+                  made::ByteVector Sample::*stored) {
   const auto decoder = make_any_decoder({});
   std::size_t i = 0;
   for (auto _ : state) {
@@ -112,11 +112,11 @@ const std::vector<Sample>& large_samples() {
   return large;
 }
 void crop_with_restarts(benchmark::State& state) {
-  crop_of(state, samples_of(false), &Sample::with_restarts);
+  decode_crops(state, cached_samples(false), &Sample::with_restarts);
 }
-void large_crop(benchmark::State& state) { crop_of(state, large_samples(), &Sample::stored); }
+void large_crop(benchmark::State& state) { decode_crops(state, large_samples(), &Sample::stored); }
 void large_crop_with_restarts(benchmark::State& state) {
-  crop_of(state, large_samples(), &Sample::with_restarts);
+  decode_crops(state, large_samples(), &Sample::with_restarts);
 }
 BENCHMARK(crop_with_restarts)->Unit(benchmark::kMicrosecond);
 BENCHMARK(large_crop)->Unit(benchmark::kMicrosecond);
@@ -131,7 +131,7 @@ BENCHMARK(crop_progressive)->Unit(benchmark::kMicrosecond);
 
 // libjpeg alone, as a bare loop would use it.
 void whole_image_bare(benchmark::State& state) {
-  const std::vector<Sample>& samples = samples_of(false);
+  const std::vector<Sample>& samples = cached_samples(false);
   std::size_t i = 0;
   for (auto _ : state) {
     benchmark::DoNotOptimize(

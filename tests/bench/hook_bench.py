@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""What the hooks in a program cost: CPU time of its own processes with loaderscope and without, by turns, and of one call.
+"""Cost of the hooks in a program: CPU time of its own processes, in runs with and without loaderscope that alternate,
+and of one call.
 
     tests/bench/hook_bench.py build/release/loaderscope                    # all jobs, each 6 times with and without
     tests/bench/hook_bench.py build/release/loaderscope --jobs tiny-0,pillow --turns 20
     tests/bench/hook_bench.py --calls build/release/src/libloaderscope_guest.so
 
 --python: one with PyTorch, as scripts/python-env makes it. A job counts from its first batch's asking to the end of its
-workers: what a program is imported with is not in it. `host` is the CPU time of loaderscope's own process, likewise."""
+workers, so that imports do not count. `host` is the CPU time of loaderscope's own process, also without imports."""
 
 import argparse
 import io
@@ -171,7 +172,7 @@ def per_call(calls: int, function, *arguments) -> float:
 
 
 def per_call_cold(copies: int, function, *arguments) -> float:
-    """ns by the clock, the median, of calls each behind a copy that drives out what the caches of a core hold."""
+    """Median ns by the clock of calls that each follow a copy, which evicts the contents of a core's caches."""
     whole, lengths = bytearray(COPIED), []
     for _ in range(copies):
         bytes(whole)

@@ -2,12 +2,12 @@
 """Jobs over several hosts against the plan made from one rank.
 
 Network namespaces are the hosts, on a bridge. For each pipeline one rank is measured alone, and
-`loaderscope plan` says from it what a job of more ranks would reach; the job is then run over the
-hosts (`run --rendezvous env`, a step of all ranks together), and the rates are compared. Weak
-scaling: each rank has the batch of the one that was measured; strong: the ranks share it out, and a
-step computes as much less, of which the plan is told by --set batch-size and --step. With
---store-rate one more pipeline reads arrays from a web server in a namespace of its own, whose link
-is shaped to that rate, headers and all; the plan is told by --storage what curl gets through it:
+`loaderscope plan` predicts the rate of a job of more ranks. Then the job runs over the hosts
+(`run --rendezvous env`, a step of all ranks together), and the rates are compared. Weak scaling:
+each rank has the batch of the measured rank. Strong scaling: the ranks divide that batch, and a
+step computes less in proportion. The plan gets these values by --set batch-size and --step. With
+--store-rate one more pipeline reads arrays from a web server in a namespace of its own. Its link is
+shaped to that rate, headers included. The plan gets the rate that curl measures by --storage:
 
     sudo tests/bench/hosts_bench.py [--binary build/dev/loaderscope] [--seconds 4]
 
@@ -75,7 +75,7 @@ def hosts(count):
 
 @contextlib.contextmanager
 def store(switch, rate, folder):
-    """A host more on the bridge that serves arrays, and sends so many bytes per second."""
+    """One more host on the bridge, which serves arrays and sends `rate` bytes per second."""
     name, served = f"ls{os.getpid()}-store", folder / "served"
     served.mkdir()
     head = f"{{'descr': '|u1', 'fortran_order': False, 'shape': ({STORE_ROWS}, {STORE_ROW_BYTES}), }}"
@@ -126,7 +126,7 @@ def run_job(names, ranks, words, binary):
         sys.exit("hosts_bench: a process of the job failed")
 
 
-def rate_in(path):
+def read_rate(path):
     return json.loads(path.read_text())["throughput"]["samples_per_s"]["mean"]
 
 
@@ -151,13 +151,13 @@ class Bench:
         return [*source, *COMMON, *costs.split(), "--duration", f"{self.seconds}s", "--json", path]
 
     def measure_one(self, costs):
-        # Where the job's first host is: it can reach a store.
+        # Runs on the job's first host, which can reach a store.
         command = ["ip", "netns", "exec", self.names[0], self.binary, "run", *self.words(costs, self.one)]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
     def compare(self, pipeline, costs, count, ranks, more=()):
         run_job(self.names[:count], ranks, self.words(costs, self.job), self.binary)
-        measured, predicted = rate_in(self.job), planned(self.binary, self.one, count, ranks, self.plan, more)
+        measured, predicted = read_rate(self.job), planned(self.binary, self.one, count, ranks, self.plan, more)
         if predicted is None:
             self.unplanned += 1
             return
@@ -181,8 +181,8 @@ class Bench:
                 if batch % ranks != 0:
                     continue
                 own, step = batch // ranks, f"{compute / ranks:g}ms"
-                told = ("--set", f"batch-size={own}", "--step", step)
-                self.compare(pipeline, f"{costs} --batch {own} --compute {step}", count, ranks, told)
+                changes = ("--set", f"batch-size={own}", "--step", step)
+                self.compare(pipeline, f"{costs} --batch {own} --compute {step}", count, ranks, changes)
 
     def shared_store(self, rate, folder):
         self.seconds *= STORE_TIMES  # a step of many ranks takes long where the store is full

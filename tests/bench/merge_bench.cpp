@@ -30,7 +30,7 @@ double peak_bytes() {
   return 1024.0 * static_cast<double>(usage.ru_maxrss);
 }
 
-RankRecord rank_of(std::mt19937_64& random, bool is_slow) {
+RankRecord make_rank(std::mt19937_64& random, bool is_slow) {
   std::lognormal_distribution<double> spread(0, 0.3);
   RankRecord rank;
   rank.first_ask = rank.window_begin = rank.window_end = 1 + static_cast<Nanos>(random() >> 8);
@@ -62,7 +62,7 @@ RankRecord rank_of(std::mt19937_64& random, bool is_slow) {
   return rank;
 }
 
-RunRecord of_host(std::int64_t host) {
+RunRecord make_host_record(std::int64_t host) {
   std::mt19937_64 random(static_cast<std::uint64_t>(host));
   RunRecord record;
   record.engine = "torch";
@@ -76,7 +76,7 @@ RunRecord of_host(std::int64_t host) {
     record.metrics.push_back({"process.number_" + std::to_string(i), "s",
                               "a number that the processes of a host have", 1.0 * i});
   for (std::int64_t rank = 0; rank < kRanksOfHost; ++rank)
-    record.ranks.push_back(rank_of(random, host == 777));
+    record.ranks.push_back(make_rank(random, host == 777));
   return record;
 }
 
@@ -85,7 +85,7 @@ void BM_MergeAndReport(benchmark::State& state) {
     double merging = 0;
     RecordMerge merge({});
     for (std::int64_t host = 0; host < state.range(0); ++host) {
-      RunRecord part = of_host(host);
+      RunRecord part = make_host_record(host);
       const auto begin = std::chrono::steady_clock::now();
       merge.add(std::move(part), "node" + std::to_string(host));
       merging += since(begin);
@@ -97,7 +97,7 @@ void BM_MergeAndReport(benchmark::State& state) {
     begin = std::chrono::steady_clock::now();
     Analysis analysis = analyse(record);
     add_findings(analysis, record);
-    const AnyResult result = result_of(record, analysis);
+    const AnyResult result = make_result(record, analysis);
     std::ostringstream table, page;
     write_table(table, result, ReportStyle{});
     state.counters["report_s"] = since(begin);

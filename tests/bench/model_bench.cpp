@@ -1,4 +1,4 @@
-// How fast virtual time passes. The promise: at least 5 million stage events a second on one
+// Speed of virtual time. The promise: at least 5 million stage events a second on one
 // core, and a million batches of 4,096 workers in under a minute.
 #include <benchmark/benchmark.h>
 
@@ -10,7 +10,7 @@
 namespace loaderscope {
 namespace {
 
-RunConfig config_of(const std::string& lines) {
+RunConfig parse_config(const std::string& lines) {
   RunConfig config;
   parse_scenario(lines, "bench", config);
   std::vector<std::string> notes;
@@ -27,7 +27,7 @@ std::int64_t stage_events(const RunRecord& record) {
 }
 
 void run_all(benchmark::State& state, const std::string& lines) {
-  const RunConfig config = config_of(lines);
+  const RunConfig config = parse_config(lines);
   std::int64_t events = 0, batches = 0;
   for (auto _ : state) {
     const RunRecord record = run_model(config, {});
@@ -77,19 +77,19 @@ BENCHMARK(BM_SampleTasks)->Unit(benchmark::kMillisecond);
 
 // Costs of batches only. What a batch costs should grow no faster than the logarithm of the
 // workers.
-std::string batches_of(std::int64_t workers, std::int64_t steps) {
+std::string batch_lines(std::int64_t workers, std::int64_t steps) {
   return "num-workers = " + std::to_string(workers) +
          "\nbatch-size = 64\nwarmup = 0\nsteps = " + std::to_string(steps) +
          "\ncompute = 1ms\ncost = collate=uniform:1s:2s:sleep\n";
 }
 
 void BM_ManyWorkers(benchmark::State& state) {
-  run_all(state, batches_of(state.range(0), 100'000));
+  run_all(state, batch_lines(state.range(0), 100'000));
 }
 BENCHMARK(BM_ManyWorkers)->RangeMultiplier(4)->Range(16, 4096)->Unit(benchmark::kMillisecond);
 
 void BM_ManyWorkersSharedCores(benchmark::State& state) {
-  run_all(state, batches_of(state.range(0), 100'000) + "cores = 64\ncost = decode=1ms\n");
+  run_all(state, batch_lines(state.range(0), 100'000) + "cores = 64\ncost = decode=1ms\n");
 }
 BENCHMARK(BM_ManyWorkersSharedCores)
     ->RangeMultiplier(16)
@@ -97,7 +97,7 @@ BENCHMARK(BM_ManyWorkersSharedCores)
     ->Unit(benchmark::kMillisecond);
 
 void BM_AMillionBatchesOf4096Workers(benchmark::State& state) {
-  run_all(state, batches_of(4096, 1'000'000));
+  run_all(state, batch_lines(4096, 1'000'000));
 }
 BENCHMARK(BM_AMillionBatchesOf4096Workers)->Iterations(1)->Unit(benchmark::kSecond);
 

@@ -1,4 +1,4 @@
-// What the native engine promises: its rate against a bare loop, what its measuring costs, images
+// Promises of the native engine: its rate against a bare loop, the cost of its measuring, images
 // per second of one core, allocations, its account against the model's, and predictions.
 //
 //   bench_native [--pairs N] [--seconds S] [--only
@@ -29,8 +29,8 @@ using Json = nlohmann::ordered_json;
 
 struct Options {
   int pairs = 20;
-  int rounds = 3;      // of predictions
-  double seconds = 2;  // of one run
+  int rounds = 3;      // rounds of predictions
+  double seconds = 2;  // length of one run
   std::string only;
 
   bool wants(const char* part) const {
@@ -38,7 +38,7 @@ struct Options {
   }
 };
 
-Json json_of(const Interval95& value) {
+Json interval_json(const Interval95& value) {
   return {{"median", value.median}, {"low", value.low}, {"high", value.high}};
 }
 
@@ -49,23 +49,29 @@ Json format_pair(const char* name, double promise, const Ratios& r) {
   fmt::print("{:<36} {:>6.0f} / {:.0f} images/s      {:>6.0f} / {:.0f} per CPU second\n", "",
              r.a_wall.median, r.b_wall.median, r.a_cpu.median, r.b_cpu.median);
   std::fflush(stdout);
-  return {{"promise", promise},          {"wall", json_of(r.wall)},     {"cpu", json_of(r.cpu)},
-          {"a_wall", json_of(r.a_wall)}, {"b_wall", json_of(r.b_wall)}, {"a_cpu", json_of(r.a_cpu)},
-          {"b_cpu", json_of(r.b_cpu)}};
+  return {{"promise", promise},
+          {"wall", interval_json(r.wall)},
+          {"cpu", interval_json(r.cpu)},
+          {"a_wall", interval_json(r.a_wall)},
+          {"b_wall", interval_json(r.b_wall)},
+          {"a_cpu", interval_json(r.a_cpu)},
+          {"b_cpu", interval_json(r.b_cpu)}};
 }
 
 Json measure_pairs(const Options& options, const std::string& folder) {
   Load load;
   load.folder = folder;
   load.steps = 20;
-  load.steps = static_cast<std::int64_t>(rate_of(run_loader(load)).wall * options.seconds /
+  load.steps = static_cast<std::int64_t>(run_rate(run_loader(load)).wall * options.seconds /
                                          static_cast<double>(load.batch_size) / kThreads) *
                kThreads;
   Load plain = load, untimed = load;
   plain.antialias = false;
   untimed.time_stages = false;
-  const auto engine = [](const Load& of) { return [&of] { return rate_of(run_loader(of)); }; };
-  const auto bare = [](const Load& of) { return [&of] { return run_bare_loop(of); }; };
+  const auto engine = [](const Load& chosen) {
+    return [&chosen] { return run_rate(run_loader(chosen)); };
+  };
+  const auto bare = [](const Load& chosen) { return [&chosen] { return run_bare_loop(chosen); }; };
 
   Json json;
   fmt::print("{:<36} {:<23}  {:<23}\n", "ratio, 95 % interval", "of rates", "of rates per CPU");
@@ -80,7 +86,7 @@ Json measure_pairs(const Options& options, const std::string& folder) {
     json["timed_to_untimed"] = format_pair("stages timed / not timed", 0.99,
                                            run_pairs(options.pairs, engine(load), engine(untimed)));
     const auto short_stages = [&](bool timed) {
-      return [&, timed] { return rate_of(run_short_stages(options.seconds, timed)); };
+      return [&, timed] { return run_rate(run_short_stages(options.seconds, timed)); };
     };
     json["timed_to_untimed_100us"] =
         format_pair("the same, three stages of 100 us", 0.99,
@@ -129,7 +135,7 @@ Json summarise(const char* what, const std::vector<PredictionError>& errors, boo
   for (const PredictionError& error : errors) {
     if (error.from_images == from_images) sizes.push_back(std::abs(error.rate_error));
   }
-  const double median = median_of(sizes).median,
+  const double median = median_interval(sizes).median,
                worst = *std::max_element(sizes.begin(), sizes.end());
   fmt::print(
       "{:<36} {} configurations: median {:.1f} % (promise: <= 5 %), worst {:.1f} % (<= 15 %)\n",

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""How much slower programs are when they are measured: fresh processes with loaderscope and without, by turns, by the clock and the
-CPU time of the program itself.
+"""Slowdown of programs by loaderscope, in clock time and in CPU time of the program itself. Fresh processes
+with and without loaderscope alternate.
 
     tests/bench/overhead_bench.py build/release/loaderscope                   # all programs, 5 pairs of each
     tests/bench/overhead_bench.py build/release/loaderscope --programs pillow,iterators --pairs 20
@@ -64,7 +64,7 @@ def steps_of_20_ms() -> int:
 
 
 def small_batches() -> int:
-    """Of 0.2 ms, without workers."""
+    """Batches of 0.2 ms, without workers."""
     from torch.utils.data import DataLoader
 
     return epochs(DataLoader(zeros(64_000), 64), 15)
@@ -77,14 +77,14 @@ def pillow() -> int:
 
 
 def short_epochs() -> int:
-    """Of ten steps, with workers that start anew."""
+    """Epochs of ten steps, whose workers restart."""
     from torch.utils.data import DataLoader
 
     return epochs(DataLoader(photos(160), 16, num_workers=2), 8, 0.02)
 
 
 def iterators() -> int:
-    """One for each step."""
+    """An iterator for each step."""
     from torch.utils.data import DataLoader
 
     loader = DataLoader(zeros(1000), 16, shuffle=True)
@@ -117,12 +117,12 @@ def run_program(name: str) -> None:
 
     begun, cpu = time.monotonic(), spent()
     batches = PROGRAMS[name]()
-    told = {"clock": (time.monotonic() - begun) / batches, "cpu": (spent() - cpu) / batches}
+    measured = {"clock": (time.monotonic() - begun) / batches, "cpu": (spent() - cpu) / batches}
     with open(os.environ[OUTPUT], "w") as file:
-        json.dump(told, file)
+        json.dump(measured, file)
 
 
-def times_of(command: list) -> dict:
+def run_for_times(command: list) -> dict:
     with tempfile.NamedTemporaryFile() as output:
         done = subprocess.run(command, env={**os.environ, OUTPUT: output.name}, capture_output=True, text=True, check=False)
         if done.returncode != 0:
@@ -137,7 +137,7 @@ def compare(binary: str, python: str, name: str, pairs: int) -> None:
     alone = []
     for pair in range(pairs):
         order = (plain, watched) if pair % 2 == 0 else (watched, plain)
-        times = {id(command): times_of(command) for command in order}
+        times = {id(command): run_for_times(command) for command in order}
         alone.append(times[id(plain)]["cpu"])
         for kind, values in ratios.items():
             values.append(100 * (times[id(watched)][kind] / times[id(plain)][kind] - 1))

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Do the images of `loaderscope data make` cost what photographs cost?
 
-Brings the photographs that the PyPI packages scikit-image, scikit-learn and matplotlib ship to one size, lets
-the program photo_decode encode and decode them in turns with made images, and prints for every subsampling and
-quality the stored bytes (made over photographs) and the decode time per stored byte (made over photographs,
-median over rounds with its 95 % interval). Exit 1 when a ratio of times is beyond 15 %.
+Resizes the photographs of the PyPI packages scikit-image, scikit-learn and matplotlib to one size. The program
+photo_decode encodes and decodes them, and alternates them with made images. Prints ratios of made images over
+photographs for every subsampling and quality: the stored bytes, and the decode time per stored byte (median over
+rounds with its 95 % interval). Exit 1 when a ratio of times is beyond 15 %.
 
     python3 tests/bench/photo_bench.py build/release/photo_decode
 """

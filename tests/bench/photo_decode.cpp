@@ -1,6 +1,6 @@
 // The measuring half of photo_bench.py: photographs (PPM files of one size) against as many made
-// images of that size, encoded alike and decoded in turns. Prints one JSON line per quality and
-// subsampling.
+// images of that size. They are encoded alike, and their decoding alternates. Prints one JSON line
+// per quality and subsampling.
 #include <fmt/format.h>
 #include <time.h>
 
@@ -26,18 +26,18 @@ using Stored = std::vector<std::vector<std::byte>>;
 using Clock = std::chrono::steady_clock;
 
 RgbImage read_ppm(const char* path) {
-  std::ifstream in(path, std::ios::binary);
+  std::ifstream file(path, std::ios::binary);
   std::string magic;
   RgbImage image;
   int most = 0;
-  in >> magic >> image.width >> image.height >> most;
-  in.get();
-  if (!in || magic != "P6" || most != 255)
+  file >> magic >> image.width >> image.height >> most;
+  file.get();
+  if (!file || magic != "P6" || most != 255)
     throw std::runtime_error(std::string(path) + ": not a P6 file");
   image.rgb.resize(image.stride() * static_cast<std::size_t>(image.height));
-  in.read(reinterpret_cast<char*>(image.rgb.data()),
-          static_cast<std::streamsize>(image.rgb.size()));
-  if (!in) throw std::runtime_error(std::string(path) + ": cut off");
+  file.read(reinterpret_cast<char*>(image.rgb.data()),
+            static_cast<std::streamsize>(image.rgb.size()));
+  if (!file) throw std::runtime_error(std::string(path) + ": cut off");
   return image;
 }
 
@@ -66,8 +66,7 @@ void decode(const std::vector<std::byte>& stored, std::vector<std::uint8_t>& out
   jpeg_destroy_decompress(&jpeg);
 }
 
-// Of this thread: time on the processor, so that a busy machine takes nothing away from either
-// side.
+// CPU time of this thread in ns, which a busy machine does not change.
 double cpu_ns() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -78,9 +77,9 @@ struct Pair {
   double real = 0, made = 0;  // ns
 };
 
-// Photographs and made images take turns, so that both see the same clock rate and neighbours.
+// Photographs and made images alternate, so that both see the same clock rate and neighbours.
 // `made` is a multiple of `real`: every photograph is decoded equally often.
-Pair decode_in_turns(const Stored& real, const Stored& made) {
+Pair decode_alternately(const Stored& real, const Stored& made) {
   std::vector<std::uint8_t> out;
   Pair total;
   for (std::size_t i = 0; i < made.size(); ++i) {
@@ -98,7 +97,7 @@ struct Sizes {
   double mean, low, high;
 };
 
-Sizes sizes_of(const Stored& stored) {
+Sizes measure_sizes(const Stored& stored) {
   double sum = 0, low = 1e18, high = 0;
   for (const auto& one : stored) {
     const auto size = static_cast<double>(one.size());
@@ -117,12 +116,12 @@ double median(std::vector<double> values) {
 void compare(const std::vector<RgbImage>& photos, const std::vector<RgbImage>& made,
              const LossySettings& settings, int rounds) {
   const Stored real = encoded(photos, settings), ours = encoded(made, settings);
-  const Sizes real_sizes = sizes_of(real), our_sizes = sizes_of(ours);
+  const Sizes real_sizes = measure_sizes(real), our_sizes = measure_sizes(ours);
   const double real_bytes = real_sizes.mean * static_cast<double>(ours.size());
   const double our_bytes = our_sizes.mean * static_cast<double>(ours.size());
   std::vector<double> real_times, our_times, ratios;
   for (int round = -1; round < rounds; ++round) {
-    const Pair spent = decode_in_turns(real, ours);
+    const Pair spent = decode_alternately(real, ours);
     if (round < 0) continue;  // warm-up
     real_times.push_back(spent.real / real_bytes);
     our_times.push_back(spent.made / our_bytes);

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""How near the ceilings of `loaderscope probe` are to what others measure on the same machine, by turns in the same run, and
-what `loaderscope watch` costs and tells. Nothing passes or fails here: ratios are printed, as ours by theirs.
+"""Ceilings of `loaderscope probe` against measurements of other programs, which alternate in one run. Also the cost and
+the answers of `loaderscope watch`. Nothing passes or fails here: ratios are printed, as ours by theirs.
 
     scripts/install-deps probe-bench                                     # fio and tjbench; what is missing is said
     tests/bench/probe_bench.py build/release/loaderscope --rounds 3      # storage is measured below --folder
     tests/bench/probe_bench.py build/release/loaderscope --only watch --python "$(scripts/python-env --find)"
 
 storage: random reads of 128 KiB past the page cache against fio's. memory: copies against a loop as STREAM's copy, which the C
-compiler makes here. decode: whole images against tjbench's, of one image. watch: its CPU time beside 64 workers that decode.
+compiler makes here. decode: whole images against tjbench's, of one image. watch: its CPU time while 64 workers decode.
 agreement: the share of the time that a trainer waits, by `watch` and by `run --` of the same job, in points."""
 
 import argparse
@@ -67,12 +67,12 @@ while time.time() < end:
 """
 
 
-def output_of(*command, **more):
+def command_output(*command, **more):
     return subprocess.run(command, check=True, capture_output=True, text=True, **more).stdout
 
 
-def figures_of(binary, *flags):
-    probes = json.loads(output_of(binary, "probe", "--json", "-", *flags))["probes"]
+def probe_figures(binary, *flags):
+    probes = json.loads(command_output(binary, "probe", "--json", "-", *flags))["probes"]
     return {f"{name}.{figure['name']}": figure["value"] for name, row in probes.items() for figure in row["figures"]}
 
 
@@ -94,14 +94,14 @@ class Ratios:
 def storage(binary, rounds, folder):
     ratios = Ratios()
     for _ in range(rounds):
-        ours = figures_of(binary, "--path", folder)
+        ours = probe_figures(binary, "--path", folder)
         with tempfile.NamedTemporaryFile(dir=folder) as file:
             for depth in (1, 4, 16):
-                told = json.loads(output_of(
+                fio = json.loads(command_output(
                     "fio", "--name=x", f"--filename={file.name}", "--rw=randread", "--bs=128k", "--direct=1",
                     "--ioengine=psync", "--thread", f"--numjobs={depth}", "--size=512m", "--time_based", "--runtime=2",
                     "--group_reporting", "--output-format=json", "--randrepeat=0"))
-                ratios.add(f"storage, {depth} at once", ours[f"storage.direct_{depth}"], told["jobs"][0]["read"]["bw_bytes"])
+                ratios.add(f"storage, {depth} at once", ours[f"storage.direct_{depth}"], fio["jobs"][0]["read"]["bw_bytes"])
     ratios.show("MB/s", 1e6)
 
 
@@ -110,26 +110,26 @@ def memory(binary, rounds, folder):
     source, program = os.path.join(folder, "copy.c"), os.path.join(folder, "copy")
     with open(source, "w", encoding="utf-8") as file:
         file.write(COPY_LOOP)
-    output_of("cc", "-O3", "-march=native", "-fno-tree-loop-distribute-patterns", "-o", program, source, "-lpthread")
+    command_output("cc", "-O3", "-march=native", "-fno-tree-loop-distribute-patterns", "-o", program, source, "-lpthread")
     for _ in range(rounds):
-        ours = figures_of(binary)
+        ours = probe_figures(binary)
         for name in [name for name in ours if name.startswith("memory.copy_") and name.rsplit("_", 1)[1].isdigit()
                      and "node" not in name]:
             threads = name.rsplit("_", 1)[1]
-            ratios.add(f"memory, {threads} threads", ours[name], float(output_of(program, threads)))
+            ratios.add(f"memory, {threads} threads", ours[name], float(command_output(program, threads)))
     ratios.show("MB/s", 1e6)
 
 
 def decode(binary, rounds, folder):
     ratios = Ratios()
     data = os.path.join(folder, "one")
-    output_of(binary, "data", "make", data, "--count", "1", "--size", "1920x1080")
+    command_output(binary, "data", "make", data, "--count", "1", "--size", "1920x1080")
     image = next(os.path.join(root, name) for root, _, names in os.walk(data) for name in names if name.endswith(".jpg"))
     for _ in range(rounds):
-        ours = figures_of(binary, "--data", data)["decode.threads_1"] * 1920 * 1080
-        told = output_of("tjbench", image, "-quiet", "-nowrite", "-benchtime", "3")
+        ours = probe_figures(binary, "--data", data)["decode.threads_1"] * 1920 * 1080
+        printed = command_output("tjbench", image, "-quiet", "-nowrite", "-benchtime", "3")
         # "WIDTH HEIGHT ... Megapixels/sec", the last figure of its line.
-        line = next(line for line in reversed(told.splitlines()) if line.split() and line.split()[-1][:1].isdigit())
+        line = next(line for line in reversed(printed.splitlines()) if line.split() and line.split()[-1][:1].isdigit())
         ratios.add("decode, one thread", ours, float(line.split()[-1]) * 1e6)
     ratios.show("MPixel/s", 1e6)
 
@@ -147,9 +147,9 @@ def watch(binary, rounds, folder):
             try:
                 job.stdout.readline()
                 before = cpu_of_children()
-                told = json.loads(output_of(binary, "watch", "--pid", str(job.pid), "--duration", "30s", "--json", "-"))
+                watched = json.loads(command_output(binary, "watch", "--pid", str(job.pid), "--duration", "30s", "--json", "-"))
                 shares.append((cpu_of_children() - before) / 30)
-                assert told["workers"]["seen"] == 64, told["workers"]
+                assert watched["workers"]["seen"] == 64, watched["workers"]
             finally:
                 job.send_signal(signal.SIGKILL)
     print(f"watch, 64 workers                  {100 * statistics.median(shares):.2f} % of one core "
@@ -162,16 +162,16 @@ def agreement(binary, rounds, folder, python):
         file.write(JOB)
     differences = []
     for _ in range(rounds):
-        account = json.loads(output_of(binary, "run", "--json", "-", "--", python, job, "15", stderr=None))["account"]
+        account = json.loads(command_output(binary, "run", "--json", "-", "--", python, job, "15", stderr=None))["account"]
         stall = sum(account["stall_s"].values())
-        by_run = stall / (stall + account["compute_s"])
+        run_share = stall / (stall + account["compute_s"])
         with subprocess.Popen([python, job, "40"]) as running:
             time.sleep(8)
-            told = json.loads(output_of(binary, "watch", "--pid", str(running.pid), "--duration", "15s", "--json", "-"))
+            watched = json.loads(command_output(binary, "watch", "--pid", str(running.pid), "--duration", "15s", "--json", "-"))
             running.kill()
-        by_watch = told["waits"]["share"]
-        differences.append(100 * (by_watch - by_run))
-        print(f"the trainer waits                  {100 * by_run:.1f} % by run, {100 * by_watch:.1f} % by watch", flush=True)
+        watch_share = watched["waits"]["share"]
+        differences.append(100 * (watch_share - run_share))
+        print(f"the trainer waits                  {100 * run_share:.1f} % by run, {100 * watch_share:.1f} % by watch", flush=True)
     print(f"agreement                          {statistics.median(differences):+.1f} points, the most "
           f"{max(differences, key=abs):+.1f}", flush=True)
 

@@ -18,8 +18,8 @@ namespace {
 constexpr std::int64_t kRows = 4096, kRowBytes = 8192;
 constexpr double kLatency = 5e-3;  // seconds
 
-// A thread for each connection, which waits and then sends what it is asked for: zeros behind the
-// header of an array.
+// A thread for each connection, which waits and then sends the requested bytes: the header of an
+// array, and zeros after it.
 class Server {
  public:
   Server() : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {

@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 constexpr std::int64_t kSamples = 2000;
 constexpr std::size_t kSampleBytes = 73 << 10;
 constexpr std::int64_t kTokens = 32 << 20, kWindow = 1025, kLongWindow = 4097;
-constexpr std::int64_t kIndexed = 10'000'000, kOfShard = 10'000;
+constexpr std::int64_t kIndexed = 10'000'000, kShardSamples = 10'000;
 
 // The same bytes as files, as a shard, and as tokens; removed at the end.
 class Data {
@@ -98,7 +98,7 @@ void tar_by_index(benchmark::State& state) {
 BENCHMARK(files);
 BENCHMARK(tar_by_index);
 
-// Windows of so many tokens.
+// Windows of `state.range(0)` tokens.
 void tokens(benchmark::State& state, FileAccess access) {
   const FormatParameters words = {{"length", std::to_string(state.range(0))}, {"stride", "1"}};
   read(state, *opened("tokens", "tokens.bin", access, words));
@@ -115,8 +115,8 @@ void wait_for_what_was_begun() {
 #endif
 }
 
-// What nanoGPT's get_batch does at least: a copy of the same windows. Where nothing stands between
-// them, the CPU fetches one from memory while it copies another, unless it is `apart`.
+// Copies the same windows, as nanoGPT's get_batch does at least. The CPU fetches one window from
+// memory while it copies another. `apart` prevents that.
 void copy_windows(benchmark::State& state, const char* from, bool apart = false) {
   const std::int64_t window = state.range(0);
   std::mt19937_64 random(2);
@@ -130,17 +130,17 @@ void copy_windows(benchmark::State& state, const char* from, bool apart = false)
   state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) * 2 * window);
 }
 
-// Out of memory.
+// Copies out of memory.
 void tokens_memcpy(benchmark::State& state, bool apart) {
-  std::ifstream in(data().path("tokens.bin"), std::ios::binary);
+  std::ifstream file(data().path("tokens.bin"), std::ios::binary);
   std::vector<char> all(2 * kTokens);
-  in.read(all.data(), std::ssize(all));
+  file.read(all.data(), std::ssize(all));
   copy_windows(state, all.data(), apart);
 }
 BENCHMARK_CAPTURE(tokens_memcpy, together, false)->Arg(kWindow)->Arg(kLongWindow);
 BENCHMARK_CAPTURE(tokens_memcpy, apart, true)->Arg(kWindow)->Arg(kLongWindow);
 
-// Out of the mapped file, as numpy.memmap does it, which nobody may cut meanwhile.
+// Copies out of the mapped file, as numpy.memmap does. No process may cut the file meanwhile.
 void tokens_mapped_memcpy(benchmark::State& state) {
   const Fd fd(::open(data().path("tokens.bin").c_str(), O_RDONLY | O_CLOEXEC));
   void* mapped = ::mmap(nullptr, 2 * kTokens, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -150,7 +150,7 @@ void tokens_mapped_memcpy(benchmark::State& state) {
 }
 BENCHMARK(tokens_mapped_memcpy)->Arg(kWindow)->Arg(kLongWindow);
 
-// Of 4 KiB each, past the page cache, 64 under way. fio with the same parameters, of a file there:
+// Reads of 4 KiB past the page cache, 64 in flight. fio with the same parameters on a file there:
 // fio --name=r --filename=FILE --rw=randread --bs=4k --ioengine=io_uring --iodepth=64 --direct=1
 //   --size=64M --time_based --runtime=5
 void ring_direct_depth_64(benchmark::State& state) {
@@ -180,15 +180,15 @@ void ring_direct_depth_64(benchmark::State& state) {
 }
 BENCHMARK(ring_direct_depth_64)->UseRealTime();
 
-// Of a thousand shards, as it lies in the cache folder.
+// Index of a thousand shards, as the cache folder contains it.
 const source::Index& large_index() {
   static const source::Index index = [] {
     source::IndexBuilder builder;
-    for (std::int64_t shard = 0; shard < kIndexed / kOfShard; ++shard) {
+    for (std::int64_t shard = 0; shard < kIndexed / kShardSamples; ++shard) {
       const std::string name = fmt::format("train-{:06}.tar", shard);
       const std::uint32_t folder = builder.add_folder({0, name, 0, {}});
-      for (std::int64_t i = 0; i < kOfShard; ++i) {
-        builder.add(folder, fmt::format("{:09}.jpg", shard * kOfShard + i));
+      for (std::int64_t i = 0; i < kShardSamples; ++i) {
+        builder.add(folder, fmt::format("{:09}.jpg", shard * kShardSamples + i));
         builder.place_last({static_cast<std::uint32_t>(3 + 300 * i), 110'000});
       }
     }

@@ -1,14 +1,14 @@
-// What tune promises: within 3 % of the best of the whole grid, in at most 15 % of its time, and
-// the same again.
+// Promises of tune: within 3 % of the best of the whole grid, in at most 15 % of its time, and the
+// same answer in each call.
 //
 //   bench_tune [--quick] [--tunes N] [--grid S] [--only NAME,...] [--engine native|model]
 //              [--loader FILE.py:FUNCTION [--python PROGRAM] [--compute 10ms]]
 //
-// Costs are declared and sleep, so that a machine of two cores can have sixteen workers and what
-// each setting truly gives is known: it is that of the model, to which the answers are held. The
-// whole grid is run too (--grid: its seconds, default 120) and stands beside it; --quick leaves
-// that out and takes the time that two runs of each case would need. With --loader the workload is
-// a DataLoader, and the truth the measured grid alone.
+// Costs are declared and sleep, so that a machine of two cores can have sixteen workers. The model
+// gives the true rate of each setting, and the answers are compared with it. The whole grid is
+// measured too (--grid: its seconds, default 120). --quick leaves that out, and takes the time that
+// two runs of each case would need. With --loader the workload is a DataLoader, and only the
+// measured grid is the truth.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr double kShareOfGrid = 0.15;
 constexpr double kShareOfTune = 0.14;  // a last run may take longer than it was expected to
-// Of a program it is the answer that counts: its starts are most of what a short run takes.
+// The limit is loose for a program, because its starts take most of a short run.
 constexpr double kShareOfProgram = 0.7;
 constexpr double kGoodEnough = 0.97;
 
@@ -79,7 +79,7 @@ std::vector<Workload> workloads(const Options& options) {
   };
 }
 
-RunConfig base_of(const Workload& workload, const Options& options, int seed) {
+RunConfig base_config(const Workload& workload, const Options& options, int seed) {
   RunConfig base;
   const std::string engine = workload.is_declared() ? "engine = " + options.engine + "\n" : "";
   parse_scenario(engine + "seed = " + std::to_string(seed) + "\n" + workload.lines, workload.name,
@@ -89,9 +89,9 @@ RunConfig base_of(const Workload& workload, const Options& options, int seed) {
 
 ExperimentContext context() {
   ExperimentContext result;
-  result.run = [](const RunConfig& of_case) {
+  result.run = [](const RunConfig& case_config) {
     std::string output;
-    RunConfig config = of_case;
+    RunConfig config = case_config;
     config.measure.hook_cost.value = false;
     RunContext context;
     context.guest.program_output = &output;
@@ -101,13 +101,13 @@ ExperimentContext context() {
   return result;
 }
 
-Experiment grid_of(const Workload& workload, const RunConfig& base) {
+Experiment plan_grid(const Workload& workload, const RunConfig& base) {
   MachineLimits limits;
   limits.cores = read_machine().cores;
   return plan_experiment(base, parse_axes(workload.axes), false, limits);
 }
 
-// Of each case, where all that takes time is declared: in virtual time, on cores enough.
+// Rates of the cases in virtual time, on enough cores. All costs must be declared.
 std::vector<double> true_rates(const Experiment& grid) {
   std::vector<double> rates;
   for (const Case& one : grid.cases) {
@@ -132,14 +132,14 @@ std::vector<double> measured_rates(const Experiment& grid) {
   return rates;
 }
 
-double of_best(const std::vector<double>& rates, std::size_t i) {
+double share_of_best(const std::vector<double>& rates, std::size_t i) {
   const double best = rates.empty() ? 0 : *std::max_element(rates.begin(), rates.end());
   return best > 0 ? rates[i] / best : 0;
 }
 
-// The whole grid, twice each; only planned where it is not to be run.
+// Runs each case of the grid twice. With --quick, the grid is only planned.
 Experiment run_grid(const Workload& workload, const Options& options) {
-  Experiment grid = grid_of(workload, base_of(workload, options, 1));
+  Experiment grid = plan_grid(workload, base_config(workload, options, 1));
   if (options.quick) return grid;
   SweepOptions sweeping;
   sweeping.budget = static_cast<Nanos>(options.grid_s * 1e9);
@@ -149,7 +149,7 @@ Experiment run_grid(const Workload& workload, const Options& options) {
 }
 
 struct Tally {
-  int tunes = 0, good = 0, in_time = 0, agree = 0;
+  int tunes = 0, good = 0, timely = 0, agree = 0;
 };
 
 Json compare(const Workload& workload, const Options& options, Tally& tally) {
@@ -164,26 +164,28 @@ Json compare(const Workload& workload, const Options& options, Tally& tally) {
     TuneOptions tuning;
     const double allowed = workload.is_declared() ? kShareOfTune : kShareOfProgram;
     tuning.budget = static_cast<Nanos>(allowed * grid_s * 1e9);
-    const Tune found = tune(grid_of(workload, base_of(workload, options, seed)), context(), tuning);
+    const Tune found =
+        tune(plan_grid(workload, base_config(workload, options, seed)), context(), tuning);
     if (!found.recommended) throw std::runtime_error(workload.name + ": no answer");
     const std::size_t i = *found.recommended;
     const std::string settings = changes_to_text(found.experiment.cases[i].changes);
-    const double good = of_best(truth.empty() ? measured : truth, i);
+    const double good = share_of_best(truth.empty() ? measured : truth, i);
     const double share = seconds(found.experiment.spent) / grid_s;
-    const std::string beside =
-        measured.empty() ? "" : fmt::format("{:.1f}", 100 * of_best(measured, i));
-    fmt::print("{:<20} {:>6.1f} {:>9} {:>6.1f}  {:<10}  {}\n", workload.name, 100 * good, beside,
-               100 * share, found.proven ? "proven" : "not proven", settings);
+    const std::string measured_share =
+        measured.empty() ? "" : fmt::format("{:.1f}", 100 * share_of_best(measured, i));
+    fmt::print("{:<20} {:>6.1f} {:>9} {:>6.1f}  {:<10}  {}\n", workload.name, 100 * good,
+               measured_share, 100 * share, found.proven ? "proven" : "not proven", settings);
     std::fflush(stdout);
     ++answers[settings];
     ++tally.tunes;
     tally.good += good >= kGoodEnough ? 1 : 0;
-    tally.in_time += share <= kShareOfGrid ? 1 : 0;
-    tunes.push_back({{"settings", settings},
-                     {"of_best", good},
-                     {"of_best_measured", measured.empty() ? Json() : Json(of_best(measured, i))},
-                     {"of_time", share},
-                     {"proven", found.proven}});
+    tally.timely += share <= kShareOfGrid ? 1 : 0;
+    tunes.push_back(
+        {{"settings", settings},
+         {"of_best", good},
+         {"of_best_measured", measured.empty() ? Json() : Json(share_of_best(measured, i))},
+         {"of_time", share},
+         {"proven", found.proven}});
   }
   int most = 0;
   for (const auto& [settings, count] : answers) most = std::max(most, count);
@@ -231,7 +233,7 @@ void run(const Options& options) {
       json["workloads"].push_back(compare(workload, options, tally));
   }
   fmt::print("{} of {} good, {} in time, {} with the answer that its workload mostly gets\n",
-             tally.good, tally.tunes, tally.in_time, tally.agree);
+             tally.good, tally.tunes, tally.timely, tally.agree);
   fmt::print("{}\n", json.dump());
 }
 

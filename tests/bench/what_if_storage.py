@@ -1,8 +1,8 @@
 """What-ifs of the storage against runs: what_if_storage.py PROGRAM [--seconds 3] [--json FILE]
 
-Runs PROGRAM on a server on loopback (tests/tools/fault_server.py) over a grid of latency x requests in flight x bandwidth,
-asks of every run what each of its neighbours in the grid would give (`what-if --set`), and prints what was predicted beside
-what was measured, with the median and the worst error of each word. Nothing passes or fails by it.
+Runs PROGRAM on a server on loopback (tests/tools/fault_server.py) over a grid of latency x requests in flight x
+bandwidth. Predicts the neighbours of every run in the grid (`what-if --set`). Prints the predictions and the
+measurements, with the median and the worst error of each setting. Nothing passes or fails by it.
 """
 
 import argparse

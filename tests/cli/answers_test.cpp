@@ -34,23 +34,23 @@ class DefaultAnswer : public ::testing::Test {
   Environment summary_{"LOADERSCOPE_SUMMARY", "compact"};
 };
 
-std::vector<std::string> lines_of(const std::string& text) {
+std::vector<std::string> split_lines(const std::string& text) {
   std::vector<std::string> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
   return lines;
 }
 
 bool is_command_to_paste(const std::string& line) { return line.find("loaderscope ") != line.npos; }
 
 void expect_budget(const std::string& text) {
-  const std::vector<std::string> lines = lines_of(text);
+  const std::vector<std::string> lines = split_lines(text);
   EXPECT_LE(lines.size(), kMaxAnswerLines) << text;
   std::size_t figures = 0;
   for (const std::string& line : lines) {
     figures += count_figures(line);
     if (!is_command_to_paste(line)) {
-      EXPECT_LE(columns_of(line), std::size_t{80}) << line;
+      EXPECT_LE(count_columns(line), std::size_t{80}) << line;
     }
     static const std::regex label("^([A-Z][A-Za-z ]*):.*");
     std::smatch found;
@@ -96,7 +96,7 @@ TEST_F(DefaultAnswer, SaysThatNothingNeedsFixingIfTheGpuIsBusy) {
 
 TEST_F(DefaultAnswer, PrintsTwoLinesAfterTooFewSteps) {
   const Ended ended = model({"--steps", "10", "--cost", "decode=1ms", "--compute", "36ms"});
-  EXPECT_EQ(lines_of(ended.out).size(), 2u) << ended.out;
+  EXPECT_EQ(split_lines(ended.out).size(), 2u) << ended.out;
   EXPECT_THAT(ended.out, StartsWith("No verdict: the run has 10 of the 20 steps"));
   EXPECT_THAT(ended.out, HasSubstr("\nNext:  loaderscope run "));
 }
@@ -140,28 +140,28 @@ TEST_F(DefaultAnswer, PromisesWhatWhatIfPredicts) {
   const Ended run = model({"--cost", "decode=0.8ms", "--compute", "36ms", "--workers", "1",
                            "--batch-size", "64", "--json", result});
   static const std::regex figures("num_workers=2\\)\\s+([0-9,]+) -> about ([0-9,]+) samples/s");
-  std::smatch of_run, of_what_if;
-  ASSERT_TRUE(std::regex_search(run.out, of_run, figures)) << run.out;
+  std::smatch run_match, what_if_match;
+  ASSERT_TRUE(std::regex_search(run.out, run_match, figures)) << run.out;
   const Ended what_if = answer({"what-if", result, "--set", "num-workers=2"});
   static const std::regex line("num_workers=2: ([0-9,]+) -> about ([0-9,]+) samples/s");
-  ASSERT_TRUE(std::regex_search(what_if.out, of_what_if, line)) << what_if.out;
-  EXPECT_EQ(of_run[1].str(), of_what_if[1].str());
-  EXPECT_EQ(of_run[2].str(), of_what_if[2].str());
+  ASSERT_TRUE(std::regex_search(what_if.out, what_if_match, line)) << what_if.out;
+  EXPECT_EQ(run_match[1].str(), what_if_match[1].str());
+  EXPECT_EQ(run_match[2].str(), what_if_match[2].str());
 }
 
-TEST_F(DefaultAnswer, GrowsWithEachVerboseFlag) {
+TEST_F(DefaultAnswer, AddsLinesWithEachVerboseFlag) {
   const Words words = {"--cost", "decode=0.8ms", "--compute", "36ms", "--workers", "1"};
   const auto rows = [&](const char* flag) {
     Words all = words;
     if (*flag != '\0') all.emplace_back(flag);
-    return lines_of(model(all).out).size();
+    return split_lines(model(all).out).size();
   };
   EXPECT_LT(rows(""), rows("-v"));
   EXPECT_LT(rows("-v"), rows("-vv"));
   EXPECT_EQ(rows("-v"), rows("--summary=full"));
 }
 
-TEST_F(DefaultAnswer, IsTheSameOfSavedResult) {
+TEST_F(DefaultAnswer, RepeatsAnswerOfSavedResult) {
   const TestFolder folder;
   const std::string result = folder.path("r.json");
   const Ended run = model({"--cost", "decode=0.8ms", "--compute", "36ms", "--json", result});
@@ -192,9 +192,9 @@ TEST(Newcomer, GetsHintForProgramWithoutDashes) {
 TEST(Newcomer, ReadsShortHelpOfEveryCommand) {
   for (const char* command : {"run", "tune", "sweep", "compare", "what-if", "plan", "watch",
                               "diagnose", "probe", "selftest", "report", "merge", "data"}) {
-    const std::vector<std::string> lines = lines_of(run_binary({command, "--help"}).out);
+    const std::vector<std::string> lines = split_lines(run_binary({command, "--help"}).out);
     EXPECT_LE(lines.size(), 80u) << command;
-    for (const std::string& line : lines) EXPECT_LE(columns_of(line), 80u) << command << line;
+    for (const std::string& line : lines) EXPECT_LE(count_columns(line), 80u) << command << line;
   }
 }
 

@@ -72,7 +72,7 @@ TEST_F(AtTerminal, StopsAndContinuesWithTheProgram) {
   EXPECT_THAT(ended.out, Not(HasSubstr("not reached")));
 }
 
-// As a job of the shell, which says so; fg lets it ask.
+// The job stops in the background, as the shell says. Then fg lets it ask.
 TEST_F(AtTerminal, StopsInTheBackgroundWhenTheProgramAsks) {
   const Ended ended = at_terminal(
       {"&", "stops", "fg", "expect=secret: ", R"(type=abc\n)", "expect=got cba"}, kAsks);
@@ -92,7 +92,7 @@ TEST_F(AtTerminal, SendsTheProgramOneSignalForOneCtrlC) {
   EXPECT_THAT(ended.out, HasSubstr("interrupts: 1"));
 }
 
-// It had stopped, and would not take note of its signal.
+// A stopped program does not handle its signal.
 TEST_F(AtTerminal, EndsAProgramThatIsStopped) {
   constexpr const char* kStops = R"(
 import os, signal
@@ -109,7 +109,7 @@ print("continues", flush=True)
   EXPECT_THAT(ended.err, Not(HasSubstr("continues")));
 }
 
-// Without a terminal it has a group of its own.
+// A program without a terminal gets a process group of its own.
 TEST_F(AtTerminal, OutlivesAProgramThatEndsItsWholeGroup) {
   const Ended ended =
       run_program("/usr/bin/env", {"setsid", "--wait", binary(), "run", "--", "python3", "-c",

@@ -64,7 +64,8 @@ std::string huge_jpeg() {
 }
 
 std::string png(unsigned colour_type, unsigned depth) {
-  return text_of(made::encode_png(made::photograph(40, 30, 3), {colour_type, depth, false}).stored);
+  return byte_text(
+      made::encode_png(made::photograph(40, 30, 3), {colour_type, depth, false}).stored);
 }
 
 // A folder of images with two good ones around what a test adds as b.*.
@@ -99,7 +100,7 @@ std::set<std::string> shared_files() {
 }
 
 // Other programs have some there too, for a while.
-bool come_to_be_of(const std::set<std::string>& before) {
+bool new_shared_files_vanish(const std::set<std::string>& before) {
   for (int i = 0; i < 100; ++i) {
     const std::set<std::string> now = shared_files();
     if (std::includes(before.begin(), before.end(), now.begin(), now.end())) return true;
@@ -126,7 +127,7 @@ std::ostream& operator<<(std::ostream& out, const Sample& sample) { return out <
 
 class BadSample : public testing::TestWithParam<Sample> {};
 
-TEST_P(BadSample, IsNamedAndCountedOrUsed) {
+TEST_P(BadSample, NamesAndCountsBadSampleOrUsesGoodOne) {
   const Data data;
   GetParam().add(data);
   const std::string path = data.path(GetParam().file), kind = GetParam().kind;
@@ -161,7 +162,7 @@ Sample file(const char* name, const char* file, std::string (*make)(), const cha
   return {name, file, [file, make](const Data& data) { data.add(file, make()); }, kind};
 }
 
-std::string name_of(const testing::TestParamInfo<Sample>& of) { return of.param.name; }
+std::string name_of(const testing::TestParamInfo<Sample>& info) { return info.param.name; }
 
 INSTANTIATE_TEST_SUITE_P(
     Kinds, BadSample,
@@ -183,7 +184,7 @@ INSTANTIATE_TEST_SUITE_P(
         file(
             "png_with_palette", "b.png", [] { return png(3, 8); }, ""),
         file(
-            "animated_webp", "b.webp", [] { return text_of(made::animated_webp()); },
+            "animated_webp", "b.webp", [] { return byte_text(made::animated_webp()); },
             "unsupported"),
         file("header_bomb", "b.jpg", huge_jpeg, "too_large"),
         Sample{"dangling_link", "b.jpg",
@@ -191,13 +192,12 @@ INSTANTIATE_TEST_SUITE_P(
                "unreadable"}),
     name_of);
 
-// What a listing knows not to be a file is not a sample.
-TEST(BadData, AFolderOrAPipeNamedLikeAnImageIsNoSample) {
+TEST(BadData, SurvivesFolderOrPipeNamedLikeImage) {
   const Data data;
   fs::create_directory(data.path("b.jpg"));
   ASSERT_EQ(::mkfifo(data.path("d.jpg").c_str(), 0600), 0);
   const Ended ended = run_binary(on(data.path(), {"--workers", "2", "--json", "-"}));
-  // Either is fine: left out, or named and skipped.
+  // The entries may be left out, or be named in an error.
   if (ended.exit_code == 0) {
     EXPECT_GE(json::parse(ended.out).at("window").at("samples"), 2);
   } else {
@@ -205,7 +205,7 @@ TEST(BadData, AFolderOrAPipeNamedLikeAnImageIsNoSample) {
   }
 }
 
-TEST(BadData, AnUnreadableFile) {
+TEST(BadData, CountsUnreadableFile) {
   if (::geteuid() == 0) GTEST_SKIP() << "root reads everything";
   const Data data;
   data.add("b.jpg", jpeg());
@@ -216,11 +216,11 @@ TEST(BadData, AnUnreadableFile) {
 }
 
 // Files that shrink and grow while they are read, with either way of reading.
-TEST(BadData, FilesThatShrinkWhileTheyAreRead) {
+TEST(BadData, SurvivesFilesThatShrinkDuringReads) {
   for (const std::string access : {"pread", "mmap", "io-uring"}) {
     const TestFolder folder;
     fs::create_directory(folder.path("data"));
-    const std::string whole = text_of(made::encode_raw(made::photograph(600, 500, 1)));
+    const std::string whole = byte_text(made::encode_raw(made::photograph(600, 500, 1)));
     for (const char* name : {"a.raw", "b.raw", "c.raw"})
       folder.write("data/" + std::string(name), whole);
     RunningBinary running({"run", "--data", folder.path("data"), "--workers", "2", "--batch", "2",
@@ -245,7 +245,7 @@ TEST(BadData, FilesThatShrinkWhileTheyAreRead) {
   }
 }
 
-TEST(BadData, AFolderThatIsEmptyOrMissing) {
+TEST(BadData, ReportsEmptyOrMissingFolder) {
   const TestFolder folder;
   fs::create_directory(folder.path("empty"));
   const Ended empty = run_binary(on(folder.path("empty")));
@@ -257,7 +257,7 @@ TEST(BadData, AFolderThatIsEmptyOrMissing) {
   EXPECT_THAT(missing.err, HasSubstr("No such file or directory"));
 }
 
-TEST(BadData, NoGoodSample) {
+TEST(BadData, ReportsDataWithoutGoodSample) {
   const TestFolder folder;
   fs::create_directory(folder.path("data"));
   folder.write("data/a.jpg", "");
@@ -269,7 +269,7 @@ TEST(BadData, NoGoodSample) {
   }
 }
 
-TEST(BadData, FewSamplesAndManyWorkers) {
+TEST(BadData, RunsFewSamplesOnManyWorkers) {
   const TestFolder folder;
   fs::create_directory(folder.path("data"));
   folder.write("data/a.jpg", jpeg());
@@ -289,7 +289,7 @@ TEST(BadData, FewSamplesAndManyWorkers) {
   EXPECT_THAT(dropped.err, HasSubstr("--drop-last"));
 }
 
-// Why a limit of page-locked memory cannot be tested here; empty where it can.
+// Returns why a limit of page-locked memory cannot be tested here; empty if it can.
 std::string no_lock_limit() {
   if (is_sanitized()) return "the sanitizers make mlock a call that does nothing";
   if (std::system("prlimit --version > /dev/null && setpriv --version > /dev/null") == 0) return "";
@@ -326,7 +326,7 @@ TEST(BadData, SaysSoWhereOnlyALaterRankMayNotLockItsMemory) {
   EXPECT_THAT(result.at("notes").dump(), HasSubstr("is not allowed"));
 }
 
-TEST(BadData, MoreBatchesThanThereIsMemoryForAreRefused) {
+TEST(BadData, RejectsMoreBatchesThanMemoryHolds) {
   const Data data;
   const Ended ended = run_binary({"run", "--data", data.path(), "--batch-size", "100000",
                                   "--num-workers", "1000", "--ranks", "10"});
@@ -334,10 +334,10 @@ TEST(BadData, MoreBatchesThanThereIsMemoryForAreRefused) {
   EXPECT_THAT(ended.err, HasSubstr("host memory: 2003 batches of 60.2 GB for each of 10 ranks"));
 }
 
-TEST(BadData, AFailureStandsAloneAndWhatWasMeasuredIsTheLastResult) {
+TEST(BadData, PrintsOnlyFailureAndKeepsPartialResult) {
   const Data data;
   const TestFolder cache;
-  const Environment of_user("XDG_CACHE_HOME", cache.path(""));
+  const Environment cache_home("XDG_CACHE_HOME", cache.path(""));
   for (int i = 10; i < 40; ++i) data.add("b" + std::to_string(i) + ".jpg", jpeg());
   data.add("z.jpg", "no image");
   const Ended ended = run_binary(on(data.path(), {"--on-error", "fail", "--workers", "0"}));
@@ -350,7 +350,7 @@ TEST(BadData, AFailureStandsAloneAndWhatWasMeasuredIsTheLastResult) {
   EXPECT_THAT(last.out, HasSubstr("steps"));
 }
 
-TEST(Stuck, NothingComesEndsWithOneSentence) {
+TEST(Stuck, EndsInOneSentenceWithoutBatches) {
   const std::set<std::string> before = shared_files();
   for (const Words& more : {Words{"--workers", "2"}, Words{"--workers", "0"},
                             Words{"--workers", "2", "--task", "sample"},
@@ -364,10 +364,10 @@ TEST(Stuck, NothingComesEndsWithOneSentence) {
     EXPECT_THAT(ended.err, HasSubstr("no batch came for 1.000 s: worker 0 is at sample "));
     EXPECT_THAT(ended.err, HasSubstr("--timeout"));
   }
-  EXPECT_TRUE(come_to_be_of(before));
+  EXPECT_TRUE(new_shared_files_vanish(before));
 }
 
-TEST(Stuck, TheFirstInterruptEndsARunThatWaits) {
+TEST(Stuck, EndsAtFirstInterrupt) {
   const TestFolder folder;
   RunningBinary running({"run", "--cost", "decode=1h:sleep", "--json", folder.path("r.json")});
   running.wait_until_it_catches(SIGINT);
@@ -378,8 +378,8 @@ TEST(Stuck, TheFirstInterruptEndsARunThatWaits) {
   EXPECT_EQ(json::parse(folder.read("r.json")).at("window").at("steps"), 0);
 }
 
-// What was measured until then is looked into like any other run.
-TEST(Interrupted, ARunOfEnoughStepsHasItsFindings) {
+// An interrupted run is analysed like any other run.
+TEST(Interrupted, ReportsFindingsAfterEnoughSteps) {
   const TestFolder folder;
   RunningBinary running({"run", "--cost", "decode=5ms:sleep", "--workers", "1", "--batch", "2",
                          "--compute", "2ms", "--duration", "1h", "--json", folder.path("r.json")});
@@ -394,7 +394,7 @@ TEST(Interrupted, ARunOfEnoughStepsHasItsFindings) {
   EXPECT_THAT(ended.out, HasSubstr("Fix: "));
 }
 
-TEST(Stuck, TheSecondInterruptKills) {
+TEST(Stuck, KillsRunAtSecondInterrupt) {
   int exit_code = 0;
   for (int attempt = 0; attempt < 10 && exit_code != -SIGINT; ++attempt) {
     RunningBinary running({"run", "--cost", "decode=1h:sleep"});

@@ -18,7 +18,7 @@ namespace {
 using testing::HasSubstr;
 namespace fs = std::filesystem;
 
-std::string allowed_of(const fs::path& task) {
+std::string allowed_cpu_list(const fs::path& task) {
   std::ifstream status(task / "status");
   constexpr std::string_view kKey = "Cpus_allowed_list:\t";
   for (std::string line; std::getline(status, line);) {
@@ -32,7 +32,7 @@ int threads_on(const std::string& cpus, pid_t pid) {
   int threads = 0;
   std::error_code ended;
   for (const auto& task : fs::directory_iterator("/proc/" + std::to_string(pid) + "/task", ended)) {
-    threads += allowed_of(task.path()) == cpus;
+    threads += allowed_cpu_list(task.path()) == cpus;
     std::ifstream children(task.path() / "children");
     for (pid_t child = 0; children >> child;) threads += threads_on(cpus, child);
   }
@@ -47,7 +47,7 @@ Words bound_run(const std::string& cpus, const std::string& executor) {
 
 class Bind : public testing::TestWithParam<const char*> {};
 
-TEST_P(Bind, WorkersRunWhereTheyAreToldTo) {
+TEST_P(Bind, RunsWorkersOnBoundCpus) {
   const CpuSet cpus = allowed_cpus();
   if (cpus.size() < 2) GTEST_SKIP() << "one CPU may be used";
   const std::string last = std::to_string(cpus.back());
@@ -66,7 +66,7 @@ TEST_P(Bind, WorkersRunWhereTheyAreToldTo) {
 
 INSTANTIATE_TEST_SUITE_P(Executors, Bind, testing::Values("threads", "processes"));
 
-TEST(BindCli, WhatCannotBeIsRefused) {
+TEST(BindCli, RejectsImpossibleCpus) {
   const auto refused = [](const std::string& cpus) {
     const Ended ended = run_binary(bound_run(cpus, "threads"));
     EXPECT_NE(ended.exit_code, 0) << cpus;

@@ -18,7 +18,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-// In virtual time every run of an arm is alike.
+// Runs of one side are equal in virtual time.
 Words exact(const Words& more) {
   Words words = {"compare", "--engine", "model", "--num-workers", "2",          "--batch-size",
                  "8",       "--steps",  "50",    "--cost",        "augment=1ms"};
@@ -32,13 +32,13 @@ TEST(Compare, NamesTheStageThatIsSlower) {
   EXPECT_THAT(ended.out, StartsWith("SLOWER: decode +10.0 % (+10.0 to +10.0) per sample"));
 }
 
-TEST(Compare, AlikeIsTheSame) {
+TEST(Compare, ReportsEqualSidesAsSame) {
   const Ended ended = run_binary(exact({"--a", "--cost decode=2ms", "--b", "--cost decode=2ms"}));
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(ended.out, StartsWith("SAME within"));
 }
 
-TEST(Compare, FasterIsFine) {
+TEST(Compare, PassesFasterSide) {
   const Ended ended = run_binary(exact({"--a", "--cost decode=2ms", "--b", "--cost decode=1ms"}));
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(ended.out, StartsWith("FASTER: decode -50.0 %"));
@@ -70,7 +70,7 @@ TEST(Compare, KeepsEveryRun) {
   EXPECT_EQ(result["arms"][1]["what"], "--cost decode=2ms");
 }
 
-TEST(Compare, WhatIsSavedIsShownInOtherForms) {
+TEST(Compare, ShowsSavedResultInOtherForms) {
   const TestFolder folder;
   const std::string saved = folder.path("c.json"), xml = folder.path("c.xml");
   const Ended ended = run_binary(exact({"--b", "--cost decode=2ms", "--json", saved}));
@@ -79,7 +79,7 @@ TEST(Compare, WhatIsSavedIsShownInOtherForms) {
   EXPECT_EQ(comment.exit_code, 0);
   EXPECT_THAT(comment.out, StartsWith("<!-- loaderscope-gate -->\n**:red_circle: SLOWER: "));
   EXPECT_THAT(comment.out, HasSubstr("\nloaderscope compare --b '--cost decode=2ms' --engine"));
-  for (int i = 0; i < 2; ++i)  // it may be replaced
+  for (int i = 0; i < 2; ++i)  // the second call replaces the file
     EXPECT_EQ(run_binary({"report", saved, "--format", "junit", "--output", xml}).exit_code, 0);
   EXPECT_THAT(folder.read("c.xml"), HasSubstr("<testcase "));
   EXPECT_THAT(run_binary({"report", saved, "--format", "annotations"}).out, StartsWith("::error "));
@@ -89,7 +89,7 @@ TEST(Compare, WhatIsSavedIsShownInOtherForms) {
   EXPECT_THAT(trace.err, HasSubstr("no such form of a result of compare; give table, brief, json"));
 }
 
-TEST(Compare, WhatIsAcceptedFailsNothing) {
+TEST(Compare, PassesAcceptedSlowdownUntilItExpires) {
   const TestFolder folder;
   const auto with = [&](const std::string& line) {
     return run_binary(exact({"--a", "--cost decode=2ms", "--b", "--cost decode=2.2ms", "--accepted",
@@ -106,14 +106,14 @@ TEST(Compare, WhatIsAcceptedFailsNothing) {
   EXPECT_EQ(run_binary(exact({"--b", "", "--accepted", "/nowhere/x"})).exit_code, 64);
 }
 
-// Of a user whose cache folder is `folder`.
+// Runs the program with a cache inside `folder`.
 Ended with_cache(const TestFolder& folder, const Words& words) {
   Words all = {"XDG_CACHE_HOME=" + folder.path("cache"), binary()};
   all.insert(all.end(), words.begin(), words.end());
   return run_program("/usr/bin/env", all);
 }
 
-TEST(Compare, OfTwoResultsItTellsWhatTheMachineLets) {
+TEST(Compare, ComparesTwoSavedResults) {
   const TestFolder folder;
   const auto result = [&](const std::string& name, const std::string& cost) {
     const std::string path = folder.path(name);
@@ -124,7 +124,7 @@ TEST(Compare, OfTwoResultsItTellsWhatTheMachineLets) {
   const std::string a = result("a", "decode=2ms"), b = result("b", "decode=2ms");
   const std::string c = result("c", "decode=3ms");
   const Ended open = with_cache(folder, {"compare", a, b, "--cannot-tell", "fail"});
-  EXPECT_EQ(open.exit_code, 0) << open.err;  // in virtual time both are alike
+  EXPECT_EQ(open.exit_code, 0) << open.err;  // both results are equal in virtual time
   EXPECT_THAT(open.out, StartsWith("SAME within"));
   EXPECT_THAT(open.out, HasSubstr("bytes read ="));
   const Ended other = with_cache(folder, {"compare", a, c});
@@ -162,7 +162,7 @@ TEST(Compare, RefusesWhatNamesNoTwoArms) {
   }
 }
 
-TEST(Compare, ABudgetThatIsTooShortSaysWhatWouldDo) {
+TEST(Compare, SuggestsLongerBudget) {
   const Ended ended = run_binary({"compare", "--a", "", "--b", "--workers 2", "--device", "null",
                                   "--cost", "decode=1ms", "--budget", "2s"});
   EXPECT_EQ(ended.exit_code, 64);
@@ -170,7 +170,7 @@ TEST(Compare, ABudgetThatIsTooShortSaysWhatWouldDo) {
   EXPECT_THAT(ended.err, HasSubstr("give --budget "));
 }
 
-TEST(Compare, ACandidateThatFailsIsAFailure) {
+TEST(Compare, FailsWhenCandidateFails) {
   const TestFolder folder;
   const std::string broken =
       write_program(folder, "broken", "#!/bin/sh\necho 'loaderscope: no luck today' >&2\nexit 7\n");
@@ -179,7 +179,7 @@ TEST(Compare, ACandidateThatFailsIsAFailure) {
   EXPECT_THAT(ended.err, HasSubstr("B: the run ended with exit code 7: no luck today"));
 }
 
-TEST(Compare, ACandidateThatHangsIsEnded) {
+TEST(Compare, EndsHangingCandidate) {
   const TestFolder folder;
   const std::string hanging = write_program(folder, "hanging", "#!/bin/sh\nsleep 600\n");
   const Ended ended = run_binary(exact({"--binary-b", hanging, "--budget", "1s"}));
@@ -187,7 +187,7 @@ TEST(Compare, ACandidateThatHangsIsEnded) {
   EXPECT_THAT(ended.err, HasSubstr("B: a run took longer than 11.00 s; look at it with"));
 }
 
-TEST(Compare, WhatIsNoResultIsAFailure) {
+TEST(Compare, FailsOnInvalidResultOfCandidate) {
   const TestFolder folder;
   const std::string liar = write_program(
       folder, "liar",
@@ -213,7 +213,7 @@ class CompareRefs : public testing::Test {
   Ended compare(const std::string& flags) const {
     return sh("exec '" + binary() + "' compare " + flags);
   }
-  // Nothing but the repository itself.
+  // Expects no work tree except the repository itself.
   void expect_no_work_trees() const {
     const Ended trees = sh("git worktree list | wc -l");
     EXPECT_EQ(trees.out, "1\n");
@@ -222,7 +222,7 @@ class CompareRefs : public testing::Test {
   TestFolder folder_;
 };
 
-TEST_F(CompareRefs, CiInitWritesTheGateAndReplacesNothing) {
+TEST_F(CompareRefs, WritesGateFilesAndReplacesThemOnlyByForce) {
   const std::string init = "exec '" + binary() + "' ci init";
   const Ended written = sh(init + " --loader data/train.py:loader");
   EXPECT_EQ(written.exit_code, 0) << written.err;
@@ -243,7 +243,7 @@ TEST_F(CompareRefs, CiInitWritesTheGateAndReplacesNothing) {
 }
 
 // In a folder that is kept, a comparison that fails must not be reported as the one before it.
-TEST_F(CompareRefs, TheShellScriptShowsNoEarlierAnswer) {
+TEST_F(CompareRefs, RemovesEarlierAnswersInShellGate) {
   const std::string path =
       "export PATH='" + std::filesystem::path(binary()).parent_path().string() + "':\"$PATH\"; ";
   ASSERT_EQ(sh(path + "loaderscope ci init > /dev/null && loaderscope ci init --shell > ci.sh && "
@@ -257,19 +257,19 @@ TEST_F(CompareRefs, TheShellScriptShowsNoEarlierAnswer) {
 }
 
 // A fork's own pipeline fetches from the fork.
-TEST_F(CompareRefs, GitlabsJobAsksNoRemoteForItsBase) {
+TEST_F(CompareRefs, FindsBaseOfGitlabJobWithoutRemote) {
   const std::string job = run_binary({"ci", "init", "--gitlab"}).out;
   EXPECT_THAT(job, Not(HasSubstr("git fetch")));
   const std::size_t begin = job.find("base=");
   ASSERT_NE(begin, job.npos);
   const std::string line = job.substr(begin, job.find('\n', begin) - begin) + "; echo \"$base\"";
-  const std::string of_branch = "CI_MERGE_REQUEST_DIFF_BASE_SHA=abc; ";
-  EXPECT_EQ(sh(of_branch + line).out, "abc\n");
-  EXPECT_EQ(sh(of_branch + "CI_MERGE_REQUEST_TARGET_BRANCH_SHA=''; " + line).out, "abc\n");
-  EXPECT_EQ(sh(of_branch + "CI_MERGE_REQUEST_TARGET_BRANCH_SHA=def; " + line).out, "def\n");
+  const std::string branch_base = "CI_MERGE_REQUEST_DIFF_BASE_SHA=abc; ";
+  EXPECT_EQ(sh(branch_base + line).out, "abc\n");
+  EXPECT_EQ(sh(branch_base + "CI_MERGE_REQUEST_TARGET_BRANCH_SHA=''; " + line).out, "abc\n");
+  EXPECT_EQ(sh(branch_base + "CI_MERGE_REQUEST_TARGET_BRANCH_SHA=def; " + line).out, "def\n");
 }
 
-TEST_F(CompareRefs, CiInitPrintsTheOtherForms) {
+TEST_F(CompareRefs, PrintsGateForShellAndGitlab) {
   EXPECT_THAT(run_binary({"ci", "init", "--shell"}).out, StartsWith("#!/bin/sh\n"));
   EXPECT_THAT(run_binary({"ci", "init", "--gitlab"}).out, HasSubstr("\nloaderscope:\n"));
   EXPECT_EQ(run_binary({"ci", "init", "--gitlab", "--shell"}).exit_code, 64);
@@ -278,7 +278,7 @@ TEST_F(CompareRefs, CiInitPrintsTheOtherForms) {
   EXPECT_THAT(elsewhere.err, HasSubstr("is not the top of a git repository"));
 }
 
-TEST_F(CompareRefs, ACommitThatIsNotThereIsSaid) {
+TEST_F(CompareRefs, ReportsMissingCommit) {
   const Ended ended = compare("--ref-a nowhere -- sh job.sh");
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_THAT(ended.err, HasSubstr("nowhere: there is no such commit here; look at 'git branch"));
@@ -288,7 +288,7 @@ TEST_F(CompareRefs, ACommitThatIsNotThereIsSaid) {
   expect_no_work_trees();
 }
 
-TEST_F(CompareRefs, AShallowCloneSaysWhatToFetch) {
+TEST_F(CompareRefs, ReportsShallowClone) {
   sh("git clone -q --depth 1 file://" + repository() + " ../shallow");
   const Ended ended =
       sh("cd ../shallow && exec '" + binary() + "' compare --ref-a HEAD~1 -- sh job.sh");
@@ -296,13 +296,13 @@ TEST_F(CompareRefs, AShallowCloneSaysWhatToFetch) {
   EXPECT_THAT(ended.err, HasSubstr("this clone is shallow"));
 }
 
-TEST_F(CompareRefs, OutsideOfARepositoryIsSaid) {
+TEST_F(CompareRefs, ReportsMissingRepository) {
   const Ended ended = sh("cd / && exec '" + binary() + "' compare --ref-a main -- true");
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_THAT(ended.err, HasSubstr("the current folder is in no git repository"));
 }
 
-TEST_F(CompareRefs, ABuildThatFailsIsSaidAndNothingStays) {
+TEST_F(CompareRefs, ReportsFailedBuildAndLeavesNothing) {
   const Ended ended = compare("--ref-a HEAD~1 --build 'test -e second' -- sh job.sh");
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_THAT(ended.err, HasSubstr("--build at HEAD~1 ("));
@@ -310,7 +310,7 @@ TEST_F(CompareRefs, ABuildThatFailsIsSaidAndNothingStays) {
   expect_no_work_trees();
 }
 
-TEST_F(CompareRefs, AProgramThatFailsIsSaidAndNothingStays) {
+TEST_F(CompareRefs, ReportsFailedProgramAndLeavesNothing) {
   const Ended ended = compare("--ref-a HEAD~1 -- sh job.sh");
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_THAT(ended.err, HasSubstr("loaderscope: A: the run ended with exit code 1"));
@@ -320,8 +320,8 @@ TEST_F(CompareRefs, AProgramThatFailsIsSaidAndNothingStays) {
   expect_no_work_trees();
 }
 
-// Its file is what the build looks for.
-TEST_F(CompareRefs, SubmodulesAreThere) {
+// The build looks for a file of the submodule.
+TEST_F(CompareRefs, ChecksOutSubmodules) {
   sh("git init -q ../module && cd ../module && git config user.email a@b.c && git config user.name "
      "a && touch part && git add -A && git commit -qm part");
   const std::string allowed =
@@ -338,7 +338,7 @@ TEST_F(CompareRefs, SubmodulesAreThere) {
   expect_no_work_trees();
 }
 
-// As on a disk that is not mounted at the moment.
+// The folder is missing, as on a disk that is not mounted.
 TEST_F(CompareRefs, KeepsTheUsersWorkTreeWhoseFolderIsAway) {
   sh("git worktree add -q ../mine && mv ../mine ../away");
   const std::string flags = "--ref-a HEAD~1 --build 'exit 1' -- sh job.sh";
@@ -368,7 +368,7 @@ TEST_F(CompareRefs, RemovesADayLaterWhatAKilledComparisonLeft) {
   EXPECT_THAT(left, HasSubstr("XyZ012/1"));
 }
 
-TEST_F(CompareRefs, AnInterruptLeavesNothing) {
+TEST_F(CompareRefs, LeavesNoWorkTreeAfterInterrupt) {
   RunningBinary running(
       {"-c", "cd '" + repository() + "' && exec '" + binary() +
                  "' compare --ref-a HEAD~1 --build 'touch ../built; sleep 60' -- sh job.sh"},
@@ -414,7 +414,7 @@ def make_loader():
   }
 };
 
-TEST_F(CompareLoaders, ACommitThatIsSlowerIsFound) {
+TEST_F(CompareLoaders, FindsSlowerCommit) {
   const Ended ended = compare(
       "--ref-a HEAD~1 --anchor-ref HEAD~1 --anchor-limit 20% --loader train.py:make_loader "
       "--device null --pairs 6 --steps 200 --json -");
@@ -430,7 +430,7 @@ TEST_F(CompareLoaders, ACommitThatIsSlowerIsFound) {
   expect_no_work_trees();
 }
 
-TEST_F(CompareLoaders, ACommitThatTheLoaderDoesNotReadIsTheSame) {
+TEST_F(CompareLoaders, ReportsSameIfTheLoaderReadsNoChangedFile) {
   sh("echo words > README.md && git add -A && git commit -qm words");
   const std::string flags = "--ref-a HEAD~1 --loader train.py:make_loader --device null --json -";
   const Ended ended = compare(flags);
@@ -448,8 +448,8 @@ TEST_F(CompareLoaders, ACommitThatTheLoaderDoesNotReadIsTheSame) {
   EXPECT_EQ(measured["runs"].size(), 12U);
 }
 
-// Of four commits one is slower; what the loader does not read needs no run.
-TEST_F(CompareLoaders, BisectNamesTheFirstThatIsSlower) {
+// One of four commits is slower. Commits that change no file of the loader need no run.
+TEST_F(CompareLoaders, NamesFirstSlowerCommitInBisection) {
   sh("git reset -q --hard HEAD~1 && git tag good && echo 1 > a.md && git add -A && "
      "git commit -qm words && sed -i s/1000/10000/ train.py && git commit -qam 'many roots' && "
      "echo 2 > b.md && git add -A && git commit -qm more && echo 3 > c.md && git add -A && "
@@ -491,8 +491,8 @@ def make_loader():
   }
 };
 
-// As the job of 'ci init --shell' runs it.
-TEST_F(CompareTorch, TheGateOfCiInitFindsIt) {
+// Runs the script of 'ci init --shell'.
+TEST_F(CompareTorch, FindsSlowdownInGateOfCiInit) {
   const Ended written =
       sh("'" + binary() + "' ci init --loader train.py:make_loader && '" + binary() +
          "' ci init --shell > gate.sh && printf 'python = " + torch_python() +

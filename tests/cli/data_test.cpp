@@ -24,7 +24,7 @@ Words make(const std::string& path, const Words& more = {}) {
   return words;
 }
 
-std::int64_t images_in(const std::string& path) {
+std::int64_t count_images(const std::string& path) {
   const Ended ended = run_binary({"data", "info", path, "--json"});
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
   return json::parse(ended.out).at("images").get<std::int64_t>();
@@ -35,7 +35,7 @@ std::int64_t files_below(const std::string& path) {
   return std::distance(std::filesystem::recursive_directory_iterator(path, none), {});
 }
 
-TEST(DataMake, TwiceIsOnce) {
+TEST(DataMake, MakesNothingTheSecondTime) {
   const TestFolder folder;
   const std::string path = folder.path("photos");
   const Ended first = run_binary(make(path, {"--count", "12"}));
@@ -44,10 +44,10 @@ TEST(DataMake, TwiceIsOnce) {
   const Ended second = run_binary(make(path, {"--count", "12"}));
   EXPECT_EQ(second.exit_code, 0) << second.err;
   EXPECT_THAT(second.out, HasSubstr("holds these 12 images already"));
-  EXPECT_EQ(images_in(path), 12);
+  EXPECT_EQ(count_images(path), 12);
 }
 
-TEST(DataMake, GoesOnAfterItWasKilled) {
+TEST(DataMake, ResumesAfterKill) {
   const TestFolder folder;
   const std::string path = folder.path("photos");
   const Words words = {"data",   "make",    path,        "--count", "100",
@@ -63,7 +63,7 @@ TEST(DataMake, GoesOnAfterItWasKilled) {
   }
   const Ended rest = run_binary(words);
   EXPECT_EQ(rest.exit_code, 0) << rest.err;
-  EXPECT_EQ(images_in(path), 100);
+  EXPECT_EQ(count_images(path), 100);
   const Ended info = run_binary({"data", "info", path, "--check"});
   EXPECT_EQ(info.exit_code, 0) << info.err;
   EXPECT_THAT(info.out, testing::ContainsRegex("damaged +0 "));
@@ -85,7 +85,7 @@ TEST(DataPack, MakesShardsThatARunReads) {
   EXPECT_EQ(json::parse(ran.out).at("config").at("samples"), 40);
 }
 
-TEST(DataPack, FromOneFormatToAnotherThatARunReads) {
+TEST(DataPack, ConvertsTarToMdsThatRunReads) {
   const TestFolder folder;
   const std::string tar = "tar:" + folder.path("tar"), mds = "mds:" + folder.path("mds");
   const Ended made = run_binary({"data", "make", tar, "--count", "20", "--size", "64x48"});
@@ -118,7 +118,7 @@ TEST(DataPack, SaysWhatIsNotWritten) {
   EXPECT_THAT(said({"data", "make", to, "--tokens", "3"}), HasSubstr("is of tokens:PATH"));
 }
 
-TEST(DataMake, TokensAreReadByARun) {
+TEST(DataMake, MakesTokensThatRunReads) {
   const TestFolder folder;
   const std::string tokens = "tokens:" + folder.path("tokens");
   const Ended made = run_binary({"data", "make", tokens, "--tokens", "100k", "--documents", "512"});
@@ -131,7 +131,7 @@ TEST(DataMake, TokensAreReadByARun) {
 }
 
 // 196 texts of 512 tokens of two bytes (the last of 160), each in a window of 1,024 of eight.
-TEST(DataMake, TokensOfEachTextAreFilledUpByARun) {
+TEST(DataMake, MakesTextsThatRunPads) {
   const TestFolder folder;
   const std::string tokens = "tokens:" + folder.path("tokens");
   run_binary({"data", "make", tokens, "--tokens", "100k", "--documents", "512"});
@@ -147,7 +147,7 @@ TEST(DataMake, TokensOfEachTextAreFilledUpByARun) {
   EXPECT_THAT(ran.out, HasSubstr("padding-waste"));
 }
 
-TEST(DataPack, GoesOnAfterItWasKilled) {
+TEST(DataPack, ResumesAfterKill) {
   const TestFolder folder;
   const std::string photos = folder.path("photos"), shards = folder.path("shards");
   ASSERT_EQ(run_binary({"data", "make", photos, "--count", "12", "--size", "500x375"}).exit_code,
@@ -170,7 +170,7 @@ TEST(DataPack, GoesOnAfterItWasKilled) {
   EXPECT_EQ(run_binary(run).exit_code, 0);
 }
 
-TEST(DataPack, BadWordsAndFolders) {
+TEST(DataPack, RejectsBadWordsAndFolders) {
   const TestFolder folder;
   const auto says = [&](const Words& more, int code, const std::string& text) {
     Words words = {"data", "pack"};
@@ -207,10 +207,10 @@ TEST(DataMake, RefusesOtherOptionsForTheSameFolder) {
   const Ended ended = run_binary(make(path, {"--count", "4", "--seed", "1"}));
   EXPECT_NE(ended.exit_code, 0);
   EXPECT_THAT(ended.err, HasSubstr(path));
-  EXPECT_EQ(images_in(path), 4);
+  EXPECT_EQ(count_images(path), 4);
 }
 
-TEST(DataMake, BadWordsGetASuggestion) {
+TEST(DataMake, SuggestsCorrectionOfBadWords) {
   const TestFolder folder;
   const std::string path = folder.path("photos");
   const auto says = [&](const Words& more, const std::string& text) {
@@ -240,16 +240,16 @@ TEST(DataMake, RefusesWhatTheFormatDoesNotHave) {
   }
 }
 
-TEST(DataMake, HasNoMoreClassesThanImages) {
+TEST(DataMake, MakesNoMoreClassesThanImages) {
   const TestFolder folder;
   const std::string path = folder.path("photos");
   const Ended ended = run_binary({"data", "make", path, "--count", "3", "--size", "40x30"});
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
-  EXPECT_EQ(images_in(path), 3);
+  EXPECT_EQ(count_images(path), 3);
   EXPECT_EQ(run_binary(make(folder.path("more"), {"--count", "1"})).exit_code, 64);
 }
 
-TEST(DataMake, AFileAtItsSizeLimitIsASentence) {
+TEST(DataMake, FailsAtFileSizeLimit) {
   if (std::system("prlimit --version > /dev/null") != 0) GTEST_SKIP() << "prlimit is missing";
   const TestFolder folder;
   const std::string command = "prlimit --fsize=100 " + binary() + " data make " +
@@ -259,7 +259,7 @@ TEST(DataMake, AFileAtItsSizeLimitIsASentence) {
   EXPECT_EQ(WEXITSTATUS(status), 1);
 }
 
-TEST(DataInfo, AFolderThatIsMissing) {
+TEST(DataInfo, ReportsMissingFolder) {
   const TestFolder folder;
   const Ended ended = run_binary({"data", "info", folder.path("none")});
   EXPECT_EQ(ended.exit_code, 1);
@@ -267,7 +267,7 @@ TEST(DataInfo, AFolderThatIsMissing) {
   EXPECT_EQ(run_binary({"data", "info"}).exit_code, 64);
 }
 
-TEST(DataMake, ATwinOfShards) {
+TEST(DataMake, MakesSyntheticCopyOfShards) {
   const TestFolder folder;
   const std::string photos = folder.path("photos"), shards = folder.path("shards");
   ASSERT_EQ(run_binary(make(photos, {"--count", "20"})).exit_code, 0);
@@ -276,13 +276,13 @@ TEST(DataMake, ATwinOfShards) {
   const Ended made = run_binary({"data", "make", twin, "--like", "tar:" + shards});
   EXPECT_EQ(made.exit_code, 0) << made.err;
   EXPECT_THAT(made.out, HasSubstr("20 images made"));
-  EXPECT_EQ(images_in(twin), 20);
+  EXPECT_EQ(count_images(twin), 20);
   const Ended size = run_binary({"data", "make", twin, "--like", photos, "--size", "40x30"});
   EXPECT_EQ(size.exit_code, 64);
   EXPECT_THAT(size.err, HasSubstr("--size: contradicts --like"));
 }
 
-TEST(DataInfo, ShardsAndHowTheyDifferFromTheirPhotos) {
+TEST(DataInfo, DescribesShardsAndComparesThemWithPhotos) {
   const TestFolder folder;
   const std::string photos = folder.path("photos"), shards = folder.path("shards");
   ASSERT_EQ(run_binary(make(photos, {"--count", "40"})).exit_code, 0);

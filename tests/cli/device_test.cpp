@@ -1,4 +1,4 @@
-// Which device is taken, and what is said where a GPU that is there cannot be.
+// The chosen device, and the reason in the answer if an existing GPU cannot be used.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,30 +32,30 @@ class OldDriver : public ::testing::Test {
   const Environment driver_{"LD_LIBRARY_PATH", old_driver()};
 };
 
-TEST_F(OldDriver, IsSaidInTheFirstLineOfARun) {
+TEST_F(OldDriver, ReportsOldDriverInFirstLineOfRun) {
   const Ended ended = run({});
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(first_line(ended.out), StartsWith(std::string("Simulated (") + kTooOld));
   EXPECT_THAT(first_line(ended.out), HasSubstr("): the GPU "));
 }
 
-TEST_F(OldDriver, IsKeptInTheResult) {
+TEST_F(OldDriver, KeepsReasonInTheResult) {
   const json result = json::parse(run({"--json", "-"}).out);
   EXPECT_THAT(result.at("machine").at("unusable_gpu"), StartsWith(kTooOld));
   EXPECT_THAT(result.at("verdict").at("sentence"), HasSubstr(kTooOld));
 }
 
-TEST_F(OldDriver, IsNotSaidWhereTheSimulatedDeviceIsAskedFor) {
+TEST_F(OldDriver, OmitsReasonForRequestedSimulation) {
   EXPECT_THAT(first_line(run({"--device", "sim"}).out), StartsWith("Simulated: "));
 }
 
-TEST_F(OldDriver, IsARefusalWhereTheGpuIsAskedFor) {
+TEST_F(OldDriver, RejectsRequestedGpu) {
   const Ended ended = run({"--device", "cuda"});
   EXPECT_NE(ended.exit_code, 0);
   EXPECT_THAT(ended.err, HasSubstr(kTooOld));
 }
 
-TEST_F(OldDriver, IsSaidInTheFirstLineOfTheDevices) {
+TEST_F(OldDriver, ReportsOldDriverInListOfDevices) {
   EXPECT_THAT(first_line(run_binary({"list", "device"}).out),
               StartsWith(std::string("device (--device): ") + kTooOld));
   const json families = json::parse(run_binary({"list", "device", "--json"}).out);

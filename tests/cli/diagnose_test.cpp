@@ -43,7 +43,7 @@ TEST_F(Diagnose, SaysWhatTheGpuWaitedForAndWhereToLook) {
   EXPECT_THAT(ended.out, Not(HasSubstr("hunter2")));
 }
 
-TEST_F(Diagnose, ItsResultIsOneOfARun) {
+TEST_F(Diagnose, SavesResultInTheFormOfRun) {
   const std::string saved = folder_.path("d.json"), page = folder_.path("d.html");
   ASSERT_EQ(run_binary({"diagnose", sqlite_, "--json", saved, "--html", page}).exit_code, 0);
   const std::string text = folder_.read("d.json");
@@ -75,7 +75,7 @@ TEST_F(Diagnose, ItsResultIsOneOfARun) {
   EXPECT_EQ(run_binary({"diagnose", sqlite_, "--batch-size", "8", "--require", rate}).exit_code, 0);
 }
 
-TEST_F(Diagnose, WhatIsNoTraceIsRefusedInOneSentence) {
+TEST_F(Diagnose, RejectsNonTracesInOneSentence) {
   const std::string text = folder_.write("a.txt", "hello");
   for (const auto& [words, said] : std::vector<std::pair<Words, std::string>>{
            {{"diagnose"}, "the trace is missing"},
@@ -93,7 +93,7 @@ TEST_F(Diagnose, WhatIsNoTraceIsRefusedInOneSentence) {
 }
 
 // Two H100 for a second; the union is SQLite's own.
-TEST_F(Diagnose, KernelsOfARecordedJobAreThoseOfAQuery) {
+TEST_F(Diagnose, MatchesKernelTimeOfQuery) {
   if (!std::filesystem::exists(kRecorded)) GTEST_SKIP() << "no " << kRecorded;
   const std::string file = folder_.path("h100.sqlite");
   const Ended query = run_program("/usr/bin/env", {"python3", "-c", R"(
@@ -123,7 +123,7 @@ print(sqlite3.connect(sys.argv[2]).execute('''
 
 using TorchTrace = TorchTest;
 
-TEST_F(TorchTrace, TheLoadersWaitIsTheProfilersOwnSum) {
+TEST_F(TorchTrace, MatchesWaitThatTheProfilerSums) {
   const TestFolder folder;
   const std::string file = folder.path("t.json.gz");
   const Ended made =
@@ -153,7 +153,7 @@ done
 exec "$@"
 )";
 
-TEST_F(TorchTrace, NsysRecordsWhatIsMeasured) {
+TEST_F(TorchTrace, RecordsRunWithNsys) {
   const TestFolder folder;
   const std::string recorded = folder.path("recorded.sqlite");
   const Ended made = run_program(

@@ -22,7 +22,7 @@ std::string foreign(const std::string& function) {
   return LOADERSCOPE_SOURCE_DIR "/tests/torch/foreign.py:" + function;
 }
 
-TEST(ForeignLoader, OnlyTheWaitForItsBatchesIsSeen) {
+TEST(ForeignLoader, MeasuresOnlyWaitForBatches) {
   const Ended ended =
       run_with({"--loader", foreign("sleeps"), "--compute", "10ms", "--steps", "40"});
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
@@ -47,7 +47,7 @@ TEST(ForeignLoader, OnlyTheWaitForItsBatchesIsSeen) {
   EXPECT_GT(seconds_at(result.at("process"), "cpu_s"), 0);
 }
 
-TEST(ForeignLoader, HooksSeeWhatItDoesInTheThreadThatAsks) {
+TEST(ForeignLoader, MeasuresReadsInTheThreadThatAsks) {
   const TestFolder folder;
   const Environment place("FOREIGN_FOLDER", folder.path(""));
   const Ended ended = run_with({"--loader", foreign("reads"), "--device", "null", "--steps", "30"});
@@ -57,7 +57,7 @@ TEST(ForeignLoader, HooksSeeWhatItDoesInTheThreadThatAsks) {
   EXPECT_EQ(result.at("stages").at("read").at("bytes"), 30 << 20);
 }
 
-TEST(ForeignLoader, SettingsThatItDoesNotHaveAreRefused) {
+TEST(ForeignLoader, RejectsUnsupportedSettings) {
   const Ended ended = run_with({"--loader", foreign("sleeps"), "--workers", "2"});
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_THAT(ended.err, HasSubstr("--num-workers: --loader"));
@@ -65,7 +65,7 @@ TEST(ForeignLoader, SettingsThatItDoesNotHaveAreRefused) {
   EXPECT_THAT(ended.err, HasSubstr("sweep --vary loader=FILE.py:ONE,FILE.py:OTHER"));
 }
 
-TEST(ForeignLoader, FunctionsThatMakeItInOneWayEachAreSwept) {
+TEST(ForeignLoader, RunsEachFunctionInSweep) {
   const std::string axis = "loader=" + foreign("sleeps") + "," + foreign("hurries");
   const Ended ended = run_binary({"sweep", "--vary", axis, "--compute", "1ms", "--steps", "20",
                                   "--json", "-", "--budget", "30s"});
@@ -75,7 +75,7 @@ TEST(ForeignLoader, FunctionsThatMakeItInOneWayEachAreSwept) {
   for (const json& one : cases) EXPECT_FALSE(one.at("runs").empty()) << one.dump();
 }
 
-TEST(ForeignLoader, BadEndsAreOneSentence) {
+TEST(ForeignLoader, ReportsBadEndsOfTheLoader) {
   EXPECT_THAT(run_with({"--loader", foreign("raises")}).err,
               HasSubstr("ValueError: batch 2 is rotten"));
   EXPECT_THAT(run_with({"--loader", foreign("silent"), "--timeout", "1s"}).err,
@@ -83,7 +83,7 @@ TEST(ForeignLoader, BadEndsAreOneSentence) {
   EXPECT_THAT(run_with({"--loader", foreign("empty")}).err, HasSubstr("it gives no batch"));
 }
 
-TEST(PipelineSettings, AreRefusedWhereTheyContradict) {
+TEST(PipelineSettings, RejectsContradictions) {
   const auto refused = [](const Words& flags) {
     const Ended ended = run_with(flags);
     EXPECT_EQ(ended.exit_code, 64) << ended.err;
@@ -100,7 +100,7 @@ TEST(PipelineSettings, AreRefusedWhereTheyContradict) {
 
 struct Pipeline {
   const char* name;
-  const char* module;  // that it needs
+  const char* module;  // Python module of the pipeline
 };
 
 void PrintTo(const Pipeline& pipeline, std::ostream* out) { *out << pipeline.name; }
@@ -128,7 +128,7 @@ class Pipelines : public ::testing::TestWithParam<Pipeline> {
   const std::string data_ = folder_.path("photos");
 };
 
-TEST_P(Pipelines, AreMeasured) {
+TEST_P(Pipelines, MeasuresPipeline) {
   const json result = measured({});
   ASSERT_FALSE(result.is_null());
   expect_sums_up(result);
@@ -153,8 +153,8 @@ INSTANTIATE_TEST_SUITE_P(Table, Pipelines,
                          ::testing::Values(Pipeline{"torch:pillow", "torchvision"},
                                            Pipeline{"webdataset:pillow", "webdataset"},
                                            Pipeline{"dali:cpu", "nvidia.dali"}),
-                         [](const auto& of) {
-                           std::string name = of.param.name;
+                         [](const auto& test) {
+                           std::string name = test.param.name;
                            name[name.find(':')] = '_';
                            return name;
                          });

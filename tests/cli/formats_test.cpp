@@ -36,7 +36,7 @@ void expect_all_samples(const std::string& data) {
   }
 }
 
-TEST(FormatsCli, AllSamplesComeFromThreadsAndProcesses) {
+TEST(FormatsCli, DeliversAllSamplesFromThreadsAndProcesses) {
   expect_all_samples("mds:" + fixture("mds"));
   expect_all_samples("litdata:" + fixture("litdata"));
   expect_all_samples(fixture("images.tfrecord"));
@@ -48,7 +48,7 @@ TEST(FormatsCli, AllSamplesComeFromThreadsAndProcesses) {
   if (is_built("hdf5")) expect_all_samples(fixture("hdf5/images.h5"));
 }
 
-TEST(FormatsCli, WhatCannotBeReadIsOneSentence) {
+TEST(FormatsCli, ReportsUnreadableDataInOneSentence) {
   const std::vector<Refused> cases = {
       {{"mds:" + fixture("mds") + "?column=class"}, "choose one with ?column=NAME", 1},
       {{"mds:" + fixture("mds") + "?colum=x"}, "did you mean 'column'"},

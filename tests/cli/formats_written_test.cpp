@@ -13,7 +13,7 @@
 namespace loaderscope::testing_cli {
 namespace {
 
-// What the programs below begin with. Images are those of the folder, in their order.
+// First lines of the programs below. The images are sorted by path.
 constexpr const char* kBegin = R"(
 import io, pathlib, sys, tarfile
 photos, kind, folder = pathlib.Path(sys.argv[1]), sys.argv[2], pathlib.Path(sys.argv[3])
@@ -29,7 +29,7 @@ for shard in sorted(p for p in folder.glob("shard-*")):
     if kind == "parquet":
         from pyarrow import parquet
         rows += [(r["image"]["bytes"], r["label"]) for r in parquet.read_table(shard).to_pylist()]
-    elif kind == "hdf5":  # as decoded for the array beside it
+    elif kind == "hdf5":  # as decoded for the other array
         import h5py, numpy
         pixels = numpy.load(next(pathlib.Path(sys.argv[4]).glob("*.npy")))
         with h5py.File(shard) as file:
@@ -118,7 +118,7 @@ class BesideLibraries : public ::testing::TestWithParam<Library> {
 
 class WrittenFormats : public BesideLibraries {};
 
-TEST_P(WrittenFormats, AreReadByTheirLibraries) {
+TEST_P(WrittenFormats, WritesFilesThatTheirLibrariesRead) {
   const std::string format = GetParam().format;
   const std::string packed = folder_ / "packed", pixels = folder_ / "pixels";
   pack(photos_, format + ":" + packed);
@@ -127,7 +127,7 @@ TEST_P(WrittenFormats, AreReadByTheirLibraries) {
   EXPECT_EQ(read.out, "30 30\n") << read.err;
 }
 
-TEST_P(BesideLibraries, WhatTheyWriteIsRead) {
+TEST_P(BesideLibraries, ReadsFilesThatLibrariesWrite) {
   const auto [format, module, name] = GetParam();
   const std::string written = folder_ / "written";
   std::filesystem::create_directory(written);
@@ -149,11 +149,11 @@ TEST_P(BesideLibraries, WhatTheyWriteIsRead) {
 constexpr Library kParquet{"parquet", "pyarrow", "a.parquet"},
     kArrow{"arrow", "pyarrow", "a.arrow"}, kLmdb{"lmdb", "lmdb", "a.lmdb"},
     kHdf5{"hdf5", "h5py", "a.h5"};
-const auto by_format = [](const auto& row) { return std::string(row.param.format); };
+const auto format_name = [](const auto& row) { return std::string(row.param.format); };
 INSTANTIATE_TEST_SUITE_P(Formats, BesideLibraries,
-                         ::testing::Values(kParquet, kArrow, kLmdb, kHdf5), by_format);
+                         ::testing::Values(kParquet, kArrow, kLmdb, kHdf5), format_name);
 INSTANTIATE_TEST_SUITE_P(Formats, WrittenFormats, ::testing::Values(kParquet, kLmdb, kHdf5),
-                         by_format);
+                         format_name);
 
 }  // namespace
 }  // namespace loaderscope::testing_cli

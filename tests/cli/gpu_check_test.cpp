@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-constexpr std::uintmax_t kMaxBytes = 16 << 20;  // of all that is kept
+constexpr std::uintmax_t kMaxBytes = 16 << 20;  // limit of the report and its log
 
 class GpuCheck : public ::testing::Test {
  protected:
@@ -66,7 +66,7 @@ class GpuCheck : public ::testing::Test {
   }
   std::string state(const std::string& name) const { return line(name).at("state"); }
   std::string reason(const std::string& name) const { return line(name).at("reason"); }
-  // Of all lines: "line: check".
+  // Returns "line: check" for each check in that state.
   std::vector<std::string> checks(const std::string& state) const {
     std::vector<std::string> names;
     const json all = report();
@@ -97,7 +97,7 @@ class GpuCheck : public ::testing::Test {
   std::string report_ = "report";
 };
 
-TEST_F(GpuCheck, OnASoundMachineEverythingIsProved) {
+TEST_F(GpuCheck, ProvesAllLinesOnSoundMachine) {
   const Ended ended = check();
   EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
   EXPECT_THAT(checks("failed"), IsEmpty());
@@ -119,14 +119,14 @@ TEST_F(GpuCheck, OnASoundMachineEverythingIsProved) {
   expect_kept_as_the_schema_says();
 }
 
-TEST_F(GpuCheck, WithoutAGpuSaysSoInOneSentence) {
+TEST_F(GpuCheck, ReportsMissingGpuInOneSentence) {
   const Ended ended = check("no GPU");
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_EQ(ended.out, "");
   EXPECT_EQ(ended.err, "gpu-check: nothing can be checked here: no CUDA driver; install one.\n");
 }
 
-TEST_F(GpuCheck, WithoutTheProgramSaysSoInOneSentence) {
+TEST_F(GpuCheck, ReportsMissingProgramInOneSentence) {
   std::filesystem::remove(folder_.path("loaderscope"));
   const Ended ended = check();
   EXPECT_EQ(ended.exit_code, 1);
@@ -135,12 +135,12 @@ TEST_F(GpuCheck, WithoutTheProgramSaysSoInOneSentence) {
 }
 
 // Words of a command that each line gives.
-struct OfLine {
+struct LineCommand {
   const char* line;
   const char* command;
 };
 
-constexpr OfLine kCommands[] = {
+constexpr LineCommand kCommands[] = {
     {"tests", "--gtest_filter"}, {"data", "data make"},      {"link", "probe link"},
     {"loaded link", "probe"},    {"busy", "--launches 300"}, {"model", "--engine model"},
     {"images", "--transfer u8"}, {"loader", "--loader"},     {"sweep", "sweep"},
@@ -148,8 +148,8 @@ constexpr OfLine kCommands[] = {
     {"ranks", "--sync-ranks"},
 };
 
-TEST_F(GpuCheck, OfEachLineAFailureIsToldWithItsOutput) {
-  for (const OfLine& one : kCommands) {
+TEST_F(GpuCheck, ReportsFailureOfEachLineWithItsOutput) {
+  for (const LineCommand& one : kCommands) {
     SCOPED_TRACE(one.line);
     EXPECT_EQ(check_line(one.line, std::string("fails at ") + one.command).exit_code, 1);
     EXPECT_EQ(state(one.line), "failed");
@@ -159,15 +159,15 @@ TEST_F(GpuCheck, OfEachLineAFailureIsToldWithItsOutput) {
   }
 }
 
-TEST_F(GpuCheck, BehindAFailureTheRestGoesOn) {
+TEST_F(GpuCheck, ContinuesAfterFailure) {
   EXPECT_EQ(check("fails at probe link").exit_code, 1);
   EXPECT_EQ(report().at("failed"), 2);
-  EXPECT_EQ(state("images"), "not reached");  // they have no rate to be compared with
+  EXPECT_EQ(state("images"), "not reached");  // images needs the rate of link
   EXPECT_EQ(report().at("not_reached"), 1);
   EXPECT_EQ(report().at("proved"), 11);
 }
 
-TEST_F(GpuCheck, WithoutImagesWhatLoadsThemIsNotReached) {
+TEST_F(GpuCheck, SkipsLinesThatNeedMissingImages) {
   EXPECT_EQ(check("fails at data make").exit_code, 1);
   EXPECT_EQ(report().at("failed"), 1);
   for (const char* name :
@@ -177,9 +177,9 @@ TEST_F(GpuCheck, WithoutImagesWhatLoadsThemIsNotReached) {
   }
 }
 
-TEST_F(GpuCheck, OfEachLineAHangIsEndedAndToldWithWhereItStood) {
+TEST_F(GpuCheck, EndsHangOfEachLineAndReportsItsPlace) {
   std::vector<std::unique_ptr<RunningBinary>> all;  // all at once: each takes all of its time
-  for (const OfLine& one : kCommands) {
+  for (const LineCommand& one : kCommands) {
     const Environment pretend("PRETEND", std::string("hangs at ") + one.command);
     report_ = one.line;
     all.push_back(std::make_unique<RunningBinary>(words({"--only", one.line, "--seconds", "12"}),
@@ -197,11 +197,11 @@ TEST_F(GpuCheck, OfEachLineAHangIsEndedAndToldWithWhereItStood) {
   }
 }
 
-TEST_F(GpuCheck, OfEachLineAnAnswerThatIsNoneIsAFailure) {
-  for (const OfLine& one : kCommands) {
+TEST_F(GpuCheck, FailsEachLineWhoseAnswerIsInvalid) {
+  for (const LineCommand& one : kCommands) {
     const std::string name = one.line;
     if (name == "tests" || name == "data" || name == "training" || name == "tools")
-      continue;  // they want no JSON
+      continue;  // these lines need no JSON
     SCOPED_TRACE(one.line);
     EXPECT_EQ(check_line(one.line, std::string("prints no JSON at ") + one.command).exit_code, 1);
     EXPECT_EQ(state(one.line), "failed");
@@ -209,7 +209,7 @@ TEST_F(GpuCheck, OfEachLineAnAnswerThatIsNoneIsAFailure) {
   }
 }
 
-TEST_F(GpuCheck, AfterAHangThatTookTheGpuNothingMoreIsTried) {
+TEST_F(GpuCheck, StopsAfterHangThatLosesTheGpu) {
   EXPECT_EQ(check("hangs and loses the GPU at probe link", {"--seconds", "6"}).exit_code, 1);
   EXPECT_EQ(state("link"), "failed");
   EXPECT_EQ(state("tests"), "proved");
@@ -218,14 +218,14 @@ TEST_F(GpuCheck, AfterAHangThatTookTheGpuNothingMoreIsTried) {
   expect_kept_as_the_schema_says();
 }
 
-TEST_F(GpuCheck, WhatTheTimeDidNotReachIsToldSo) {
+TEST_F(GpuCheck, ReportsLinesThatTheTimeDidNotReach) {
   EXPECT_EQ(check("hangs at data make", {"--seconds", "4"}).exit_code, 1);
   EXPECT_EQ(state("data"), "failed");
   EXPECT_EQ(state("ranks"), "not reached");
   EXPECT_EQ(reason("ranks"), "no time was left.");
 }
 
-TEST_F(GpuCheck, ASignalKeepsWhatWasFound) {
+TEST_F(GpuCheck, KeepsFindingsAfterSignal) {
   const Environment pretend("PRETEND", "hangs at probe link");
   RunningBinary running(words(), "", script_path("gpu-check"));
   running.wait_until_it_catches(SIGTERM);
@@ -245,7 +245,7 @@ TEST_F(GpuCheck, ASignalKeepsWhatWasFound) {
   EXPECT_THAT(reason("ranks"), HasSubstr("gpu-check was stopped"));
 }
 
-TEST_F(GpuCheck, OfMuchOutputTheEndsAreKept) {
+TEST_F(GpuCheck, KeepsBeginAndEndOfMuchOutput) {
   check_line("tests", "much output");
   EXPECT_THAT(log(), HasSubstr("first words"));
   EXPECT_THAT(log(), HasSubstr("last words"));
@@ -253,9 +253,9 @@ TEST_F(GpuCheck, OfMuchOutputTheEndsAreKept) {
   expect_kept_as_the_schema_says();
 }
 
-// What is not there.
+// Missing programs and libraries.
 
-TEST_F(GpuCheck, WithoutTorchWhatNeedsItIsNotReached) {
+TEST_F(GpuCheck, SkipsLinesThatNeedMissingTorch) {
   EXPECT_EQ(check("no torch").exit_code, 3);
   EXPECT_THAT(checks("failed"), IsEmpty());
   EXPECT_THAT(checks("not reached"),
@@ -264,31 +264,31 @@ TEST_F(GpuCheck, WithoutTorchWhatNeedsItIsNotReached) {
     EXPECT_THAT(reason(name), HasSubstr("no torch")) << name;
 }
 
-TEST_F(GpuCheck, WithoutPythonWhatNeedsItIsNotReached) {
+TEST_F(GpuCheck, SkipsLinesThatNeedMissingPython) {
   std::filesystem::remove(folder_.path("python3"));
   EXPECT_EQ(check().exit_code, 3);
   EXPECT_THAT(checks("failed"), IsEmpty());
   EXPECT_THAT(reason("training"), HasSubstr("no torch"));
 }
 
-TEST_F(GpuCheck, WithoutNvidiaSmiTheRestIsProved) {
+TEST_F(GpuCheck, ProvesTheRestWithoutNvidiaSmi) {
   std::filesystem::remove(folder_.path("driver/nvidia-smi"));
   EXPECT_EQ(check().exit_code, 3);
   EXPECT_THAT(checks("not reached"), ElementsAre("machine: nvidia-smi"));
 }
 
-TEST_F(GpuCheck, WithoutNvjpegItIsNotReached) {
+TEST_F(GpuCheck, SkipsJpegLineWithoutNvjpegCheck) {
   std::filesystem::remove(folder_.path("loaderscope_nvjpeg_check"));
   EXPECT_EQ(check_line("jpeg", "").exit_code, 3);
   EXPECT_THAT(reason("jpeg"), HasSubstr("there is no loaderscope_nvjpeg_check"));
 }
 
-TEST_F(GpuCheck, ABackEndOfNvjpegThatIsNotHereIsNotReached) {
+TEST_F(GpuCheck, SkipsMissingBackEndOfNvjpeg) {
   EXPECT_EQ(check_line("jpeg", "no JPEG engine").exit_code, 3);
   EXPECT_EQ(reason("jpeg"), "hardware: nvjpegCreateEx gives 9.");
 }
 
-TEST_F(GpuCheck, WithoutTheCarriedProgramsTheirLinesFail) {
+TEST_F(GpuCheck, FailsLinesOfMissingPrograms) {
   std::filesystem::remove(folder_.path("loaderscope_gpu_tests"));
   std::filesystem::remove(folder_.path("libloaderscope_cupti_check.so"));
   EXPECT_EQ(check("").exit_code, 1);
@@ -297,9 +297,9 @@ TEST_F(GpuCheck, WithoutTheCarriedProgramsTheirLinesFail) {
   EXPECT_THAT(checks("failed"), ElementsAre("tests: ran", "busy: ran", "training: busy"));
 }
 
-// What is not as it should be.
+// Wrong results.
 
-TEST_F(GpuCheck, ATestThatFailsOrIsSkippedIsToldWithItsReason) {
+TEST_F(GpuCheck, ReportsReasonOfFailedOrSkippedTest) {
   EXPECT_EQ(check_line("tests", "a test fails").exit_code, 1);
   EXPECT_THAT(checks("failed"), ElementsAre("tests: GpuTest.Computes"));
   EXPECT_THAT(reason("tests"), HasSubstr("Expected: it does"));
@@ -316,7 +316,7 @@ struct Unsound {
 
 class GpuCheckFails : public GpuCheck, public ::testing::WithParamInterface<Unsound> {};
 
-TEST_P(GpuCheckFails, WithItsFigures) {
+TEST_P(GpuCheckFails, ReportsReasonWithItsFigures) {
   const Unsound& unsound = GetParam();
   Words more = {"--only", unsound.line, "--only", "link"};
   EXPECT_EQ(check(unsound.wrong, more).exit_code, 1);

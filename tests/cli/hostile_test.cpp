@@ -40,11 +40,11 @@ void expect_one_sentence(const Ended& ended, int exit_code, const std::string& t
   EXPECT_EQ(std::count(ended.err.begin(), ended.err.end(), '\n'), 1) << ended.printed;
 }
 
-// By the shell, which can close streams and set limits.
-Words in_shell(const std::string& before, const Words& words, const std::string& behind = "") {
+// Arguments of a shell, which can close streams and set limits.
+Words shell_words(const std::string& before, const Words& words, const std::string& after = "") {
   std::string line = before + " exec " + binary();
   for (const std::string& word : words) line += " '" + word + "'";
-  return {"-c", line + " " + behind};
+  return {"-c", line + " " + after};
 }
 
 // `count` images, all links to one.
@@ -81,7 +81,7 @@ class NoFile : public testing::TestWithParam<const char*> {
   TestFolder folder_;
 };
 
-TEST_P(NoFile, IsRefusedWhereAFileIsRead) {
+TEST_P(NoFile, RejectsNonFileAsInput) {
   const std::string path = folder_.path("x.json");
   for (const Words& words :
        {Words{"report", path}, Words{"what-if", path}, Words{"tune", "--from", path},
@@ -91,7 +91,7 @@ TEST_P(NoFile, IsRefusedWhereAFileIsRead) {
   expect_one_sentence(run_binary({"run", "--index", path}), 1, "is not a file");
 }
 
-TEST_P(NoFile, IsRefusedWhereAResultIsWritten) {
+TEST_P(NoFile, RejectsNonFileAsOutput) {
   const std::string path = folder_.path("x.json");
   expect_one_sentence(run_binary(modelled("run", {"--json", path})), 1, GetParam());
   EXPECT_TRUE(fs::exists(path));
@@ -99,7 +99,7 @@ TEST_P(NoFile, IsRefusedWhereAResultIsWritten) {
 
 INSTANTIATE_TEST_SUITE_P(Kinds, NoFile,
                          testing::Values("a pipe", "a folder", "a device", "a socket"),
-                         [](const auto& of) { return std::string(of.param).substr(2); });
+                         [](const auto& test) { return std::string(test.param).substr(2); });
 
 // A copy or a comparison of a JSON value calls itself for each level.
 TEST(DeepJson, EndsInOneSentence) {
@@ -116,7 +116,7 @@ TEST(DeepJson, EndsInOneSentence) {
   expect_one_sentence(run_binary({"report", list}), 1, "nested deeper than any result");
 }
 
-TEST(Replace, ThisProgramNever) {
+TEST(Replace, RefusesThisProgramItself) {
   const TestFolder folder;
   const std::string copy = folder.path("loaderscope");
   fs::copy_file(binary(), copy);
@@ -128,7 +128,7 @@ TEST(Replace, ThisProgramNever) {
   EXPECT_EQ(fs::file_size(copy), size);
 }
 
-TEST(Replace, WhatTheResultIsMadeFromNever) {
+TEST(Replace, RefusesInputsOfTheResult) {
   const TestFolder folder;
   const std::string run = folder.path("r.json");
   ASSERT_EQ(run_binary(modelled("run", {"--json", run})).exit_code, 0);
@@ -144,17 +144,17 @@ TEST(Replace, WhatTheResultIsMadeFromNever) {
                       why);
 }
 
-TEST(Replace, OtherFilesByForceOnly) {
+TEST(Replace, RequiresForceForOtherFiles) {
   const TestFolder folder;
   const std::string path = folder.write("train.py", "print('mine')\n");
   expect_one_sentence(run_binary(modelled("run", {"--json", path})), 1, "--force");
   EXPECT_EQ(folder.read("train.py"), "print('mine')\n");
   EXPECT_EQ(run_binary(modelled("run", {"--json", path, "--force"})).exit_code, 0);
-  EXPECT_EQ(run_binary(modelled("run", {"--json", path})).exit_code, 0);  // it is a result by now
+  EXPECT_EQ(run_binary(modelled("run", {"--json", path})).exit_code, 0);  // now a result
 }
 
-TEST(Streams, AreNullWhereTheyAreClosed) {
-  RunningBinary running(in_shell("", {"run", "--cost", "decode=1h:sleep"}, "0<&- 2>&-"), "",
+TEST(Streams, ReplacesClosedStreamsByNullDevice) {
+  RunningBinary running(shell_words("", {"run", "--cost", "decode=1h:sleep"}, "0<&- 2>&-"), "",
                         "/bin/sh");
   running.wait_until_it_catches(SIGINT);
   const std::string streams = "/proc/" + std::to_string(running.pid()) + "/fd/";
@@ -172,8 +172,8 @@ TEST(Streams, AreNullWhereTheyAreClosed) {
   EXPECT_EQ(running.wait().exit_code, 130);
 }
 
-TEST(Streams, AnAnswerThatNobodyCanHaveIsAnError) {
-  const Ended ended = run_program("/bin/sh", in_shell("", modelled("run"), "1>&-"));
+TEST(Streams, FailsWithoutStandardOutput) {
+  const Ended ended = run_program("/bin/sh", shell_words("", modelled("run"), "1>&-"));
   expect_one_sentence(ended, 1, "standard output: cannot write the result");
 }
 
@@ -194,18 +194,18 @@ TEST(HangUp, EndsSweepAndTuneWithWhatTheyHave) {
   }
 }
 
-TEST(HangUp, IsIgnoredUnderNohup) {
+TEST(HangUp, IgnoresHangUpUnderNohup) {
   const TestFolder folder;
-  RunningBinary running(in_shell("trap '' HUP;", {"run", "--cost", "decode=2ms:sleep", "--steps",
-                                                  "100", "--batch", "2", "--workers", "1"}),
+  RunningBinary running(shell_words("trap '' HUP;", {"run", "--cost", "decode=2ms:sleep", "--steps",
+                                                     "100", "--batch", "2", "--workers", "1"}),
                         "", "/bin/sh");
   running.wait_until_it_catches(SIGINT);
   running.send(SIGHUP);
   EXPECT_EQ(running.wait().exit_code, 0);
 }
 
-// Whatever it is doing: here it reads the data into the page cache before the run.
-TEST(Interrupt, OfAListingIsAnInterrupt) {
+// The run reads all data into the page cache before it starts.
+TEST(Interrupt, EndsWarmingOfThePageCache) {
   const TestFolder folder;
   const std::string data = folder_of_images(folder, 30'000);
   RunningBinary running({"run", "--data", data, "--cache", "warm", "--duration", "1h"});
@@ -215,27 +215,27 @@ TEST(Interrupt, OfAListingIsAnInterrupt) {
 }
 
 // However many threads are still to be started.
-TEST(Interrupt, OfAStartOfManyRanksIsAnInterrupt) {
+TEST(Interrupt, EndsStartOfManyRanks) {
   RunningBinary running({"run", "--cost", "decode=1h:sleep", "--ranks", "100", "--workers", "2"});
   running.wait_until_it_catches(SIGTERM);
   running.send(SIGTERM);
   EXPECT_EQ(running.wait().exit_code, 143);
 }
 
-TEST(Shortage, OfFileDescriptorsIsNoDamagedSample) {
+TEST(Shortage, ReportsFileDescriptorLimitInsteadOfDamagedSample) {
   const TestFolder folder;
   const std::string data = folder_of_images(folder, 4);
   const Words words = {"run", "--data",   data,   "--workers", "24", "--epochs", "1", "--size",
                        "16",  "--device", "null", "--batch",   "1",  "--warmup", "0"};
   for (const char* limit : {"ulimit -n 7;", "ulimit -n 12;", "ulimit -n 20;"}) {
-    const Ended ended = run_program("/bin/sh", in_shell(limit, words));
+    const Ended ended = run_program("/bin/sh", shell_words(limit, words));
     expect_one_sentence(ended, 1, "ulimit -n");
     EXPECT_THAT(ended.err, Not(HasSubstr("internal error")));
   }
 }
 
 // A result that holds what was measured until then.
-json part_of(const TestFolder& folder) {
+json partial_result(const TestFolder& folder) {
   const json part = json::parse(folder.read("r.json"));
   EXPECT_EQ(part.at("interrupted"), true);
   EXPECT_THAT(part.at("notes").dump(), HasSubstr("broken off: "));
@@ -243,7 +243,7 @@ json part_of(const TestFolder& folder) {
   return part;
 }
 
-TEST(BrokenOff, ByATimeOutKeepsWhatWasMeasuredAndNamesTheFile) {
+TEST(BrokenOff, KeepsMeasurementsAndNamesFileAfterTimeOut) {
   const TestFolder folder;
   const std::string data = folder_of_images(folder, 64);
   const Ended ended =
@@ -253,21 +253,21 @@ TEST(BrokenOff, ByATimeOutKeepsWhatWasMeasuredAndNamesTheFile) {
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_THAT(ended.err, testing::ContainsRegex("worker 0 is at sample [0-9]+ \\(" + data +
                                                 "/[0-9]+\\.jpg\\)"));
-  part_of(folder);
+  partial_result(folder);
   EXPECT_EQ(run_binary({"report", folder.path("r.json")}).exit_code, 0);
 }
 
-TEST(BrokenOff, ByAFullDiskKeepsAllSteps) {
+TEST(BrokenOff, KeepsAllStepsWithoutTemporaryFile) {
   const TestFolder folder;
   const Ended ended = run_program(
       "/usr/bin/env", {"TMPDIR=" + folder.path("missing"), binary(), "run", "--engine", "model",
                        "--compute", "1ms", "--batch", "1", "--workers", "1", "--cost",
                        "decode=100us", "--steps", "400000", "--json", folder.path("r.json")});
   expect_one_sentence(ended, 1, "the temporary file for step rows");
-  EXPECT_GT(part_of(folder).at("window").at("steps"), 100'000);
+  EXPECT_GT(partial_result(folder).at("window").at("steps"), 100'000);
 }
 
-TEST(Names, ControlCharactersReachNoTerminal) {
+TEST(Names, EscapesControlCharacters) {
   const TestFolder folder;
   const std::string name = folder.path("a\x1b[31m\nb.json");
   for (const Words& words :
@@ -292,7 +292,7 @@ TEST(Names, ControlCharactersReachNoTerminal) {
   EXPECT_EQ(report.out.find('\x1b'), std::string::npos);
 }
 
-TEST(Cores, BelowAThousandthAreRefused) {
+TEST(Cores, RejectsLessThanOneThousandth) {
   for (const char* cores : {"0", "0.000001", "0.0009"}) {
     const Ended ended = run_binary(modelled("run", {"--cores", cores}));
     expect_one_sentence(ended, 64, "expected at least 0.001");

@@ -62,10 +62,11 @@ class HungStore : public testing::Test {
   TestFolder folder_;
   Environment cache_{"XDG_CACHE_HOME", folder_.path("cache")};
   std::unique_ptr<source::FaultServer> store_;
-  std::vector<std::unique_ptr<RunningBinary>> processes_;  // that end only after the store
+  // Processes that may hang until TearDown() ends the store.
+  std::vector<std::unique_ptr<RunningBinary>> processes_;
 };
 
-TEST_F(HungStore, AJobWhoseReadsHangEndsByTimeOut) {
+TEST_F(HungStore, EndsJobWithHangingReadsByTimeOut) {
   const std::set<std::string> before = shared_memory();
   const std::string data = folder_.path("mnt/a.npy");
   started(0, data);
@@ -82,7 +83,7 @@ TEST_F(HungStore, AJobWhoseReadsHangEndsByTimeOut) {
   EXPECT_EQ(shared_memory(), before);
 }
 
-TEST_F(HungStore, AProcessThatHangsWhileItOpensItsDataEndsAndIsNamed) {
+TEST_F(HungStore, EndsProcessThatHangsWhileOpeningItsData) {
   store_->send(SIGUSR2);
   started(0, folder_.path("mnt/a.npy"));
   started(1, folder_.path("mnt/a.npy"));
@@ -93,8 +94,8 @@ TEST_F(HungStore, AProcessThatHangsWhileItOpensItsDataEndsAndIsNamed) {
   }
 }
 
-// A request that the server has taken holds whoever asked until it is answered.
-TEST_F(HungStore, WhatTheKernelHoldsIsSaidAndEndsWithItsServer) {
+// A request that the server accepted blocks its caller until the server answers.
+TEST_F(HungStore, ReportsThreadHeldByKernelAndEndsWithServer) {
   RunningBinary& run = started({"run", "--data", "npy:" + folder_.path("mnt/a.npy"), "--device",
                                 "sim", "--shuffle", "--compute", "5ms", "--batch", "4", "--workers",
                                 "2", "--duration", "600s", "--timeout", "1s"});

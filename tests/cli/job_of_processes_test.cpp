@@ -75,7 +75,7 @@ TEST_F(JobOfProcesses, GivesOneResultOfAllRanks) {
   EXPECT_EQ(result.at("window").at("steps"), 60);
 }
 
-// As two users on one host, or hosts that share no home folder.
+// Two users on one host have different tokens, as have hosts without a shared home folder.
 TEST_F(JobOfProcesses, RefusesAProcessWithAnotherToken) {
   Words words = slow_decode("3");
   words.insert(words.end(), {"--rendezvous-wait", "3s"});
@@ -91,7 +91,7 @@ TEST_F(JobOfProcesses, RefusesAProcessWithAnotherToken) {
   EXPECT_THAT(other.err, HasSubstr("set LOADERSCOPE_TOKEN to one random text for all processes"));
 }
 
-// What one process says of the same two ranks, within what the machine takes.
+// A job of two processes and one process with two ranks have nearly equal accounts.
 TEST_F(JobOfProcesses, BooksTheWaitForAnotherProcessToWhatThatOneWaitsFor) {
   Words words = slow_decode("100");
   words.insert(words.begin(), {"run", "--ranks", "2"});
@@ -112,8 +112,8 @@ TEST_F(JobOfProcesses, BooksTheWaitForAnotherProcessToWhatThatOneWaitsFor) {
   EXPECT_EQ(apart.at("verdict").at("bound_by"), together.at("verdict").at("bound_by"));
 }
 
-// As launchers bind them.
-TEST_F(JobOfProcesses, TheHostHasTheCoresOfAllItsProcesses) {
+// Each process is bound to one core, as some launchers do.
+TEST_F(JobOfProcesses, CountsCoresOfAllProcessesOfTheHost) {
   const CpuSet allowed = allowed_cpus();
   if (allowed.size() < 2) GTEST_SKIP() << "needs two CPUs";
   std::vector<std::unique_ptr<RunningBinary>> all;
@@ -124,14 +124,14 @@ TEST_F(JobOfProcesses, TheHostHasTheCoresOfAllItsProcesses) {
   const Ended first = all[0]->wait();
   ASSERT_EQ(first.exit_code, 0) << first.err;
   const json result = answer();
-  const double of_first = result.at("machine").at("cores"),
-               in_force = result.at("config").at("cores");
-  EXPECT_GT(of_first, 1);  // as far as a quota lets them
-  EXPECT_LE(of_first, 2);
-  EXPECT_EQ(in_force, of_first);
+  const double machine_cores = result.at("machine").at("cores"),
+               used_cores = result.at("config").at("cores");
+  EXPECT_GT(machine_cores, 1);  // more than the one core of a process; a quota may reduce the sum
+  EXPECT_LE(machine_cores, 2);
+  EXPECT_EQ(used_cores, machine_cores);
 }
 
-TEST_F(JobOfProcesses, OneThatIsKilledEndsTheJobByItsName) {
+TEST_F(JobOfProcesses, EndsJobAndNamesKilledProcess) {
   auto all = job(3, slow_decode("100000"));
   all[2]->wait_until_it_catches(SIGINT);
   ::usleep(1'500'000);
@@ -147,8 +147,8 @@ TEST_F(JobOfProcesses, OneThatIsKilledEndsTheJobByItsName) {
   EXPECT_GT(result.at("window").at("steps"), 10);
 }
 
-// So that nobody takes the rank behind it for its.
-TEST_F(JobOfProcesses, WhoIsNotInTheAnswerIsSaidInIt) {
+// The note prevents confusion: later ranks get smaller numbers.
+TEST_F(JobOfProcesses, NotesMissingProcessInTheAnswer) {
   Words words = slow_decode("100000");
   words.insert(words.end(), {"--inject", "augment=+4ms@rank=2@every=2"});
   auto all = job(3, words);
@@ -166,7 +166,7 @@ TEST_F(JobOfProcesses, WhoIsNotInTheAnswerIsSaidInIt) {
   EXPECT_EQ(result.at("config").at("inject"), json({"augment=+4ms@rank=1@every=2"}));
 }
 
-TEST_F(JobOfProcesses, OneThatIsStoppedEndsTheJobByItsName) {
+TEST_F(JobOfProcesses, EndsJobAndNamesStoppedProcess) {
   auto all = job(2, slow_decode("100000"));
   all[1]->wait_until_it_catches(SIGINT);
   ::usleep(1'500'000);
@@ -178,7 +178,7 @@ TEST_F(JobOfProcesses, OneThatIsStoppedEndsTheJobByItsName) {
   EXPECT_EQ(answer().at("ranks").size(), 1u);
 }
 
-TEST_F(JobOfProcesses, AnInterruptEndsAllWithWhatWasMeasured) {
+TEST_F(JobOfProcesses, EndsAllProcessesAtInterruptWithPartialResult) {
   for (const char* const steps_meet : {"--sync-ranks", "--no-sync-ranks"}) {
     SCOPED_TRACE(steps_meet);
     Words words = slow_decode("100000");
@@ -244,7 +244,7 @@ class JobOfHosts : public JobOfProcesses {
     if (!hosts_.why_not().empty()) GTEST_SKIP() << hosts_.why_not();
   }
 
-  // `at`: of each process its host.
+  // `at` holds the host of each process.
   std::vector<std::unique_ptr<RunningBinary>> job_of_hosts(const Words& words,
                                                            const std::vector<int>& at = {0, 1,
                                                                                          2}) const {
@@ -264,7 +264,7 @@ class JobOfHosts : public JobOfProcesses {
   PretendHosts hosts_{"ls" + port_, kHosts};
 };
 
-TEST_F(JobOfHosts, GoesAsFastAsOneProcessWithAsManyRanks) {
+TEST_F(JobOfHosts, RunsAsFastAsOneProcessWithAsManyRanks) {
   Words words = slow_decode("100");
   words.insert(words.begin(), {"run", "--ranks", std::to_string(kHosts)});
   ASSERT_EQ(run_binary(words).exit_code, 0);
@@ -281,7 +281,7 @@ TEST_F(JobOfHosts, GoesAsFastAsOneProcessWithAsManyRanks) {
   EXPECT_THAT(first.out, HasSubstr("rank 1 is the straggler"));
 }
 
-TEST_F(JobOfHosts, ACutLinkEndsTheJobByTheHostsName) {
+TEST_F(JobOfHosts, EndsJobAndNamesHostWithCutLink) {
   auto all = job_of_hosts(slow_decode("100000"));
   ::usleep(3'000'000);
   ASSERT_TRUE(hosts_.cut(2));
@@ -293,8 +293,8 @@ TEST_F(JobOfHosts, ACutLinkEndsTheJobByTheHostsName) {
   EXPECT_EQ(answer().at("ranks").size(), 2u);
 }
 
-// Two on each of two hosts, dealt out in turns, as a launcher may place them.
-TEST_F(JobOfHosts, ProcessesDealtOutInTurnsStandHostByHost) {
+// Processes 0 and 2 are on one host, and 1 and 3 on another, as a launcher may place them.
+TEST_F(JobOfHosts, OrdersRanksByHost) {
   auto all = job_of_hosts(slow_decode("60"), {0, 1, 0, 1});
   const Ended first = all[0]->wait();
   ASSERT_EQ(first.exit_code, 0) << first.err;

@@ -25,7 +25,7 @@ std::vector<fs::path> kept_results() {
   return paths;
 }
 
-// What a later version may see in a run that an earlier one did not.
+// Returns true for a conclusion, which a later version may draw in another way.
 bool is_opinion(const std::string& path) {
   for (const char* opinion : {"/tool", "/verdict", "/findings", "/fit", "/removals", "/starved",
                               "/depth", "/what_it_takes", "/history"})
@@ -42,7 +42,7 @@ std::string name_now(const std::string& path, std::string key) {
   return key;
 }
 
-// Every value of `before` stands in `after`, at the same place.
+// Expects every value of `before` at the same place in `after`.
 void expect_kept(const json& before, const json& after, const std::string& path) {
   if (is_opinion(path)) return;
   if (before.is_object() && after.is_object()) {
@@ -68,20 +68,20 @@ void expect_kept(const json& before, const json& after, const std::string& path)
   EXPECT_EQ(before, after) << path;
 }
 
-TEST(KeptResults, OfEveryKindAreReadAndSayWhatTheySaid) {
+TEST(KeptResults, KeepsValuesOfEachKind) {
   ASSERT_GE(kept_results().size(), 11U);
   for (const fs::path& path : kept_results()) {
     SCOPED_TRACE(path.filename());
-    const Ended told = run_binary({"report", path.string()});
-    EXPECT_EQ(told.exit_code, 0) << told.err;
-    EXPECT_NE(told.out, "");
+    const Ended shown = run_binary({"report", path.string()});
+    EXPECT_EQ(shown.exit_code, 0) << shown.err;
+    EXPECT_NE(shown.out, "");
     const Ended again = run_binary({"report", path.string(), "--format", "json"});
     ASSERT_EQ(again.exit_code, 0) << again.err;
     expect_kept(json::parse(std::ifstream(path)), json::parse(again.out), "");
   }
 }
 
-TEST(KeptResults, OfRunsAreBasesOfWhatIfsAndPlans) {
+TEST(KeptResults, AcceptsKeptRunsInWhatIfAndPlan) {
   const std::string run = std::string(LOADERSCOPE_SOURCE_DIR) + "/tests/cli/kept/run.json";
   EXPECT_EQ(run_binary({"what-if", run, "--set", "workers=3"}).exit_code, 0);
   EXPECT_EQ(run_binary({"plan", "--from", run, "--ranks", "8"}).exit_code, 0);

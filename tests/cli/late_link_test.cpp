@@ -34,7 +34,7 @@ class LateLink : public testing::Test {
 
 // A step of both begins once word has gone there and back: 20 ms of computing, and up to 40 of the
 // link.
-TEST_F(LateLink, IsWhatTheRanksWaitFor) {
+TEST_F(LateLink, ReportsWaitForLateLink) {
   const source::FaultServer link(port_, "late_link.py", "python3", "", "0.02");
   if (!link.runs()) GTEST_SKIP() << "no python3 to carry what is said";
   auto first = started(0, port_), second = started(1, link.said());

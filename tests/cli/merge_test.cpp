@@ -60,9 +60,9 @@ TEST_F(Merge, GivesOneResultThatEveryReaderTakes) {
   EXPECT_EQ(job.at("hosts")[1].at("machine").at("host"), "b");
   EXPECT_FALSE(job.at("hosts")[1].contains("clock_offset_s"));
   for (const std::string form : {"table", "json", "html", "csv", "markdown", "perfetto"}) {
-    const Ended told =
+    const Ended report =
         run_binary({"report", path, "--format", form, "--output", folder_.path("told." + form)});
-    EXPECT_EQ(told.exit_code, 0) << form << ": " << told.err;
+    EXPECT_EQ(report.exit_code, 0) << form << ": " << report.err;
   }
   EXPECT_EQ(folder_.read("told.table"), made.out);
   EXPECT_EQ(run_binary({"merge", path, saved("c"), "--require", "ranks.4.steps >= 1"}).exit_code,
@@ -120,7 +120,7 @@ class MergeOfTorchrun : public TorchTest {
   std::string port_ = std::to_string(20'000 + ::getpid() % 20'000);
 };
 
-TEST_F(MergeOfTorchrun, TellsTheHostThatTheOthersWaitFor) {
+TEST_F(MergeOfTorchrun, NamesTheHostThatTheOthersWaitFor) {
   if (!torch_python_has("torch.distributed.run")) GTEST_SKIP() << "no torchrun";
   std::vector<std::unique_ptr<RunningBinary>> parents;
   for (const int i : {0, 1})
@@ -143,7 +143,7 @@ TEST_F(MergeOfTorchrun, TellsTheHostThatTheOthersWaitFor) {
 }
 
 // Both parents are of one machine, so they are one host of the job.
-TEST_F(MergeOfTorchrun, TheRendezvousMergesByItself) {
+TEST_F(MergeOfTorchrun, MergesRecordsInTheRendezvous) {
   if (!torch_python_has("torch.distributed.run")) GTEST_SKIP() << "no torchrun";
   const Environment world("WORLD_SIZE", "2"), address("MASTER_ADDR", "127.0.0.1");
   const Environment port("MASTER_PORT", std::to_string(std::stoi(port_) + 20'000));
@@ -160,8 +160,8 @@ TEST_F(MergeOfTorchrun, TheRendezvousMergesByItself) {
   expect_second_to_be_slow(json::parse(folder_.read("job.json")));
 }
 
-// Nobody else comes: the program is not told.
-TEST_F(MergeOfTorchrun, AProgramDoesNotDependOnTheOtherHosts) {
+// The program does not notice that no other process joins the job.
+TEST_F(MergeOfTorchrun, RunsTheProgramWithoutOtherHosts) {
   const Environment rank("RANK", "1"), world("WORLD_SIZE", "2"),
       address("MASTER_ADDR", "127.0.0.1");
   const Environment port("MASTER_PORT", port_);

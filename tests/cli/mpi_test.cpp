@@ -49,12 +49,12 @@ class Mpi : public testing::TestWithParam<Launcher> {
 
   TestFolder folder_;
   Environment cache_{"XDG_CACHE_HOME", folder_.path("cache")};
-  // It starts no more processes than there are cores, and none for root, without being told.
+  // Open MPI starts processes as root only with both variables.
   Environment root_{"OMPI_ALLOW_RUN_AS_ROOT", "1"};
   Environment sure_{"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"};
 };
 
-TEST_P(Mpi, ProcessesMakeOneJobWithNothingSet) {
+TEST_P(Mpi, JoinsProcessesIntoOneJobByDefault) {
   const Ended ended = started(3, pipeline("60"))->wait();
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(ended.err, HasSubstr("3 processes of one launcher make one job (--rendezvous mpi, "));
@@ -64,7 +64,7 @@ TEST_P(Mpi, ProcessesMakeOneJobWithNothingSet) {
   EXPECT_EQ(result.at("window").at("steps"), 60);
 }
 
-TEST_P(Mpi, EachIsAJobByItselfWhereThatIsAskedFor) {
+TEST_P(Mpi, RunsSeparateJobsWithRendezvousOff) {
   const Words words = {"--rendezvous", "off", "--source",  "synthetic",
                        "--device",     "sim", "--cost",    "decode=2ms:sleep",
                        "--compute",    "4ms", "--workers", "1",
@@ -75,7 +75,7 @@ TEST_P(Mpi, EachIsAJobByItselfWhereThatIsAskedFor) {
   EXPECT_THAT(ended.out, Not(HasSubstr("2 ranks")));
 }
 
-TEST_P(Mpi, LeavesMpiToTheProgramBehindTheDashes) {
+TEST_P(Mpi, LeavesMpiToTheProgramAfterDashes) {
   const Ended own = started(2, {"--rendezvous", "mpi", "--", "true"})->wait();
   EXPECT_NE(own.exit_code, 0);
   EXPECT_THAT(own.err, HasSubstr("--rendezvous mpi: the program may use MPI, which starts only"));
@@ -102,12 +102,12 @@ class MpiLibrary : public testing::Test {
   }
 };
 
-TEST_F(MpiLibrary, WithoutMpirunThereIsNoJob) {
+TEST_F(MpiLibrary, RequiresMpirun) {
   expect_refused_with("--rendezvous mpi: no mpirun has started this process; ");
 }
 
-// As where mpirun is of another kind than the library.
-TEST_F(MpiLibrary, OneThatIsNotTheLaunchersIsRefused) {
+// MPI_Init of one MPI library sees one process if the mpirun of another MPI started it.
+TEST_F(MpiLibrary, RejectsLibraryOfAnotherLauncher) {
   const Environment root("OMPI_ALLOW_RUN_AS_ROOT", "1"),
       sure("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
   const Environment size("OMPI_COMM_WORLD_SIZE", "2");

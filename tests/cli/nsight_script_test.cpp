@@ -34,7 +34,7 @@ class NsightScript : public ::testing::Test {
   }
 
   TestFolder folder_;
-  // Nothing but what every system has.
+  // Programs of the test folder and of a basic system.
   Environment path_{"PATH", folder_.path("") + ":/usr/bin:/bin"};
   Environment program_{"LOADERSCOPE", binary()};
 };
@@ -53,12 +53,12 @@ TEST_F(NsightScript, CapturesTheMeasuredWindowAndPrintsTheTables) {
   EXPECT_THAT(profile, HasSubstr(" --output=" + folder_.path("out") + " "));
   EXPECT_THAT(profile, ::testing::EndsWith(binary() + " run --device sim --steps 9"));
   EXPECT_THAT(folder_.read("log"), HasSubstr("\nexport --type=sqlite "));
-  EXPECT_THAT(ended.err, HasSubstr("no diagnosis of"));  // what this nsys exports is nothing
+  EXPECT_THAT(ended.err, HasSubstr("no diagnosis of"));  // the pretend nsys exports an empty file
   EXPECT_THAT(folder_.read("log"), HasSubstr("\nstats "));
   EXPECT_THAT(folder_.read("log"), HasSubstr(folder_.path("out.nsys-rep")));
 }
 
-TEST_F(NsightScript, WithoutNsysSaysWhereToGetIt) {
+TEST_F(NsightScript, ReportsWhereToGetMissingNsys) {
   if (std::system("PATH=/usr/bin:/bin command -v nsys >/dev/null") == 0) GTEST_SKIP();
   const Ended ended = run({"--", "run"});
   EXPECT_EQ(ended.exit_code, 1);
@@ -66,7 +66,7 @@ TEST_F(NsightScript, WithoutNsysSaysWhereToGetIt) {
   EXPECT_THAT(ended.err, HasSubstr("https://developer.nvidia.com/nsight-systems"));
 }
 
-TEST_F(NsightScript, AFailedProfileIsAFailure) {
+TEST_F(NsightScript, FailsIfProfileFails) {
   pretend_nsys();
   const Environment fails("NSYS_EXIT", "3");
   const Ended ended = run({"--output", folder_.path("out"), "--", "run"});
@@ -75,7 +75,7 @@ TEST_F(NsightScript, AFailedProfileIsAFailure) {
   EXPECT_THAT(folder_.read("log"), Not(HasSubstr("stats")));
 }
 
-TEST_F(NsightScript, AWindowThatNeverBeganIsAFailure) {
+TEST_F(NsightScript, FailsIfTheWindowNeverBegan) {
   pretend_nsys();
   const Environment none("NSYS_NO_REPORT", "1");
   const Ended ended = run({"--output", folder_.path("out"), "--", "run"});
@@ -83,7 +83,7 @@ TEST_F(NsightScript, AWindowThatNeverBeganIsAFailure) {
   EXPECT_THAT(ended.err, HasSubstr("before its window began"));
 }
 
-TEST_F(NsightScript, ArgumentsComeBehindTwoDashes) {
+TEST_F(NsightScript, RequiresArgumentsAfterTwoDashes) {
   for (const Words& words : {Words{}, Words{"run"}, Words{"--"}, Words{"--what", "--", "run"}}) {
     const Ended ended = run(words);
     EXPECT_EQ(ended.exit_code, 64);

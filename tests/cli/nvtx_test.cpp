@@ -1,4 +1,4 @@
-// What a tool that speaks NVTX sees of a run: a pretend tool writes down every call.
+// NVTX calls of a run. A pretend tool writes down every call.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ class Nvtx : public ::testing::Test {
   }
 
   // Six steps of batches of two samples of 1000 stored and 3000 delivered bytes.
-  Calls calls_of(const Words& more) {
+  Calls record_calls(const Words& more) {
     Words words = {"run",
                    "--device",
                    "sim",
@@ -62,7 +62,7 @@ class Nvtx : public ::testing::Test {
   Environment tool_{"NVTX_INJECTION64_PATH", nvtx_recorder()};
 };
 
-std::set<std::string> names_of(const Calls& calls, const std::string& call) {
+std::set<std::string> call_names(const Calls& calls, const std::string& call) {
   std::set<std::string> names;
   for (const json& one : calls) {
     if (one.at("call") == call) names.insert(one.at("name"));
@@ -71,7 +71,7 @@ std::set<std::string> names_of(const Calls& calls, const std::string& call) {
 }
 
 // Per thread every pop has its push; returns the names that each name was seen within ("" alone).
-std::map<std::string, std::set<std::string>> parents_of(const Calls& calls) {
+std::map<std::string, std::set<std::string>> range_parents(const Calls& calls) {
   std::map<std::int64_t, std::vector<std::string>> open;
   std::map<std::string, std::set<std::string>> parents;
   for (const json& call : calls) {
@@ -91,10 +91,10 @@ std::map<std::string, std::set<std::string>> parents_of(const Calls& calls) {
   return parents;
 }
 
-TEST_F(Nvtx, EveryCallIsOfTheDomainAndHasARegisteredName) {
-  const Calls calls = calls_of({"--workers", "2"});
-  EXPECT_THAT(names_of(calls, "domain"), UnorderedElementsAre("loaderscope"));
-  EXPECT_THAT(names_of(calls, "string"),
+TEST_F(Nvtx, UsesItsDomainAndRegisteredNames) {
+  const Calls calls = record_calls({"--workers", "2"});
+  EXPECT_THAT(call_names(calls, "domain"), UnorderedElementsAre("loaderscope"));
+  EXPECT_THAT(call_names(calls, "string"),
               IsSupersetOf({"read", "decode", "augment", "collate", "h2d", "wait for batch"}));
   for (const json& call : calls) {
     if (call.contains("domain")) {
@@ -106,8 +106,8 @@ TEST_F(Nvtx, EveryCallIsOfTheDomainAndHasARegisteredName) {
   }
 }
 
-TEST_F(Nvtx, StagesCarryBatchSampleAndBytes) {
-  const Calls calls = calls_of({"--workers", "1", "--cost", "collate=10us:sleep"});
+TEST_F(Nvtx, RecordsBatchSampleAndBytesOfStages) {
+  const Calls calls = record_calls({"--workers", "1", "--cost", "collate=10us:sleep"});
   std::set<std::int64_t> batches, samples;
   for (const json& call : calls) {
     if (call.at("call") != "push") continue;
@@ -125,8 +125,8 @@ TEST_F(Nvtx, StagesCarryBatchSampleAndBytes) {
   EXPECT_THAT(samples, IsSupersetOf({0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}));
 }
 
-TEST_F(Nvtx, TrainerShowsWhatItWaitsForAndSubmits) {
-  const Calls calls = calls_of({"--workers", "1", "--copy", "sync", "--link", "1/1"});
+TEST_F(Nvtx, RecordsWaitsAndSubmissionsOfTrainer) {
+  const Calls calls = record_calls({"--workers", "1", "--copy", "sync", "--link", "1/1"});
   std::map<std::string, std::vector<std::int64_t>> steps;
   std::int64_t trainer = 0;
   for (const json& call : calls) {
@@ -143,22 +143,22 @@ TEST_F(Nvtx, TrainerShowsWhatItWaitsForAndSubmits) {
   EXPECT_THAT(steps["wait computed"], IsSupersetOf({0, 1, 2, 3, 4}));
 }
 
-TEST_F(Nvtx, RangesOfAThreadNest) {
-  auto parents = parents_of(calls_of(
+TEST_F(Nvtx, ClosesRangesInNestedOrder) {
+  auto parents = range_parents(record_calls(
       {"--workers", "2", "--epochs", "1", "--samples", "12", "--warmup", "0", "--steps", "0"}));
   EXPECT_THAT(parents["decode"], UnorderedElementsAre(""));
   EXPECT_THAT(parents["wait for batch"], UnorderedElementsAre(""));
 
-  // With an inline executor the trainer makes the batch while it waits for it.
-  parents = parents_of(calls_of(
+  // The trainer makes the batch inside its wait if there are no workers.
+  parents = range_parents(record_calls(
       {"--workers", "0", "--epochs", "1", "--samples", "12", "--warmup", "0", "--steps", "0"}));
   EXPECT_THAT(parents["decode"], UnorderedElementsAre("wait for batch"));
 }
 
-TEST_F(Nvtx, ThreadsHaveNames) {
+TEST_F(Nvtx, NamesThreads) {
   const Calls one =
-      calls_of({"--workers", "2", "--cost", "transport=10us:sleep", "--memory", "pin-thread"});
-  EXPECT_THAT(names_of(one, "name_thread"),
+      record_calls({"--workers", "2", "--cost", "transport=10us:sleep", "--memory", "pin-thread"});
+  EXPECT_THAT(call_names(one, "name_thread"),
               UnorderedElementsAre("worker 0", "worker 1", "feeder 0", "feeder 1", "pin",
                                    "trainer rank 0"));
   for (const json& call : one) {
@@ -166,26 +166,26 @@ TEST_F(Nvtx, ThreadsHaveNames) {
       EXPECT_EQ(call.at("of"), call.at("thread"));
     }
   }
-  const Calls two = calls_of({"--workers", "1", "--ranks", "2"});
-  EXPECT_THAT(names_of(two, "name_thread"),
+  const Calls two = record_calls({"--workers", "1", "--ranks", "2"});
+  EXPECT_THAT(call_names(two, "name_thread"),
               UnorderedElementsAre("worker 0 rank 0", "worker 0 rank 1", "trainer rank 0",
                                    "trainer rank 1"));
 }
 
-TEST_F(Nvtx, WorkerProcessesShowWhatTheyDo) {
-  const Calls calls = calls_of({"--workers", "2", "--executor", "processes", "--epochs", "1",
-                                "--samples", "12", "--warmup", "0", "--steps", "0"});
+TEST_F(Nvtx, RecordsWorkOfWorkerProcesses) {
+  const Calls calls = record_calls({"--workers", "2", "--executor", "processes", "--epochs", "1",
+                                    "--samples", "12", "--warmup", "0", "--steps", "0"});
   EXPECT_THAT(
-      names_of(calls, "name_thread"),
+      call_names(calls, "name_thread"),
       UnorderedElementsAre("worker 0", "worker 1", "feeder 0", "feeder 1", "trainer rank 0"));
-  auto parents = parents_of(calls);
+  auto parents = range_parents(calls);
   EXPECT_THAT(parents["decode"], UnorderedElementsAre(""));
   EXPECT_THAT(parents["transport"], UnorderedElementsAre(""));
 }
 
-TEST_F(Nvtx, QueueDepthsAreCounters) {
-  const Calls calls = calls_of({"--workers", "1", "--memory", "pin-thread"});
-  EXPECT_THAT(names_of(calls, "counter"), UnorderedElementsAre("queue ready", "queue to pin"));
+TEST_F(Nvtx, RecordsQueueDepthsAsCounters) {
+  const Calls calls = record_calls({"--workers", "1", "--memory", "pin-thread"});
+  EXPECT_THAT(call_names(calls, "counter"), UnorderedElementsAre("queue ready", "queue to pin"));
   std::map<std::string, std::vector<std::int64_t>> values;
   for (const json& call : calls) {
     if (call.at("call") == "sample") values[call.at("name")].push_back(call.at("value"));
@@ -201,8 +201,8 @@ TEST_F(Nvtx, QueueDepthsAreCounters) {
   }
 }
 
-TEST_F(Nvtx, WindowIsARangeAndAProfilersCapture) {
-  const Calls calls = calls_of({"--workers", "1"});
+TEST_F(Nvtx, MarksWindowAsRangeAndProfilerCapture) {
+  const Calls calls = record_calls({"--workers", "1"});
   std::vector<std::string> order;
   for (const json& call : calls) {
     const std::string name = call.at("call");
@@ -214,8 +214,8 @@ TEST_F(Nvtx, WindowIsARangeAndAProfilersCapture) {
   EXPECT_EQ(order, (std::vector<std::string>{"profiler start", "start", "end", "profiler stop"}));
 }
 
-TEST_F(Nvtx, WithoutWarmUpTheWindowBeginsBeforeEverything) {
-  const Calls calls = calls_of({"--workers", "1", "--warmup", "0"});
+TEST_F(Nvtx, BeginsWindowFirstWithoutWarmUp) {
+  const Calls calls = record_calls({"--workers", "1", "--warmup", "0"});
   for (const json& call : calls) {
     ASSERT_NE(call.at("call"), "push") << "before the window";
     if (call.at("call") == "start") return;
@@ -223,11 +223,11 @@ TEST_F(Nvtx, WithoutWarmUpTheWindowBeginsBeforeEverything) {
   FAIL() << "no window";
 }
 
-TEST_F(Nvtx, AToolWithoutExtensionsGetsMarksAndNumbers) {
+TEST_F(Nvtx, SendsMarksAndNumbersToToolsWithoutExtensions) {
   const Environment plain("NVTX_RECORDER_PLAIN", "1");
-  const Calls calls = calls_of({"--workers", "1"});
-  EXPECT_THAT(names_of(calls, "counter"), ::testing::IsEmpty());
-  EXPECT_THAT(names_of(calls, "mark"), Contains("queue ready"));
+  const Calls calls = record_calls({"--workers", "1"});
+  EXPECT_THAT(call_names(calls, "counter"), ::testing::IsEmpty());
+  EXPECT_THAT(call_names(calls, "mark"), Contains("queue ready"));
   for (const json& call : calls) {
     if (call.at("call") == "push") {
       EXPECT_TRUE(call.at("payload").is_number_integer()) << call;
@@ -235,7 +235,7 @@ TEST_F(Nvtx, AToolWithoutExtensionsGetsMarksAndNumbers) {
   }
 }
 
-TEST_F(Nvtx, AnUnusableToolIsNoObstacle) {
+TEST_F(Nvtx, IgnoresUnusableTool) {
   const Environment tool("NVTX_INJECTION64_PATH", folder_.path("none.so"));
   const Ended ended = run_binary({"run", "--steps", "4", "--warmup", "0", "--workers", "1",
                                   "--compute", "100us", "--device", "sim"});

@@ -39,9 +39,9 @@ std::string browser() {
   return "";
 }
 
-// Of a page: the checks of page_checks.js, by the browser itself. What is shown is a text, so it
-// agrees with the result as far as its last digit tells.
-json checks_of(const std::string& dom) {
+// Returns the answer of page_checks.js, which the browser wrote into the page. The script compares
+// the shown texts with the result, to their last digit.
+json read_checks(const std::string& dom) {
   const std::string begin = "<pre id=\"checks\">";
   const std::size_t at = dom.find(begin);
   if (at == dom.npos) return {{"checked", 0}, {"wrong", {"the script did not run"}}};
@@ -59,7 +59,7 @@ class Page : public ::testing::Test {
     return run_binary(words);
   }
 
-  // What the browser has made of the page, and what it said of it.
+  // Returns the page after its scripts ran, and the log of the browser.
   Ended shown(const std::string& path) const {
     return run_program(browser(),
                        {"--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
@@ -67,7 +67,7 @@ class Page : public ::testing::Test {
                         "--dump-dom", "file://" + path});
   }
 
-  // Why pages are not looked at; none: they are.
+  // Returns why no browser shows the pages; nullptr if one does.
   static const char* unseen() {
     if (is_sanitized()) return "a browser is not sanitized: pages of the release build are shown";
     return browser().empty() ? "there is no Chromium" : nullptr;
@@ -75,15 +75,15 @@ class Page : public ::testing::Test {
 
   void expect_ten_figures(const std::string& path) const {
     if (unseen() != nullptr) return;
-    const json checks = checks_of(shown_with(path, script()));
+    const json checks = read_checks(shown_with(path, script()));
     EXPECT_GE(checks.at("checked"), 10);
     EXPECT_EQ(checks.at("wrong"), json::array());
   }
 
   // Without its policy, which lets no script of a test run.
   std::string shown_with(const std::string& path, const std::string& script) const {
-    std::ifstream in(path);
-    std::string page{std::istreambuf_iterator<char>(in), {}};
+    std::ifstream file(path);
+    std::string page{std::istreambuf_iterator<char>(file), {}};
     const std::size_t policy = page.find("<meta http-equiv");
     page.erase(policy, page.find('>', policy) + 1 - policy);
     page.insert(page.rfind("</body>"), "<script>" + script + "</script>");
@@ -94,15 +94,15 @@ class Page : public ::testing::Test {
     return ended.out;
   }
   static std::string script() {
-    std::ifstream in(LOADERSCOPE_SOURCE_DIR "/tests/cli/page_checks.js");
-    return {std::istreambuf_iterator<char>(in), {}};
+    std::ifstream file(LOADERSCOPE_SOURCE_DIR "/tests/cli/page_checks.js");
+    return {std::istreambuf_iterator<char>(file), {}};
   }
 
   TestFolder folder_;
   Environment cache_{"XDG_CACHE_HOME", folder_.path("cache")};
 };
 
-TEST_F(Page, EveryCommandSavesOneAndMayReplaceIt) {
+TEST_F(Page, SavesAndReplacesPageOfEachCommand) {
   const std::string path = folder_.path("page.html");
   for (const Words& words : kWithPages) {
     const Ended ended = made_by(words, path);
@@ -114,7 +114,7 @@ TEST_F(Page, EveryCommandSavesOneAndMayReplaceIt) {
   }
 }
 
-TEST_F(Page, IsRefusedWhereItCannotGo) {
+TEST_F(Page, RejectsUnusableTargets) {
   std::ofstream(folder_.path("mine.html")) << "<!doctype html>\n<p>my own\n";
   EXPECT_EQ(made_by({"run"}, folder_.path("mine.html")).exit_code, 1);
   EXPECT_EQ(made_by({"run"}, "-").exit_code, 64);
@@ -124,7 +124,7 @@ TEST_F(Page, IsRefusedWhereItCannotGo) {
   EXPECT_THAT(ended.err, HasSubstr("is the file of --json too; give each its own"));
 }
 
-TEST_F(Page, IsTheSameOfASavedResult) {
+TEST_F(Page, RepeatsPageFromSavedResult) {
   const std::string saved = folder_.path("r.json");
   ASSERT_EQ(made_by({"run", "--json", saved}, folder_.path("a.html")).exit_code, 0);
   const Ended ended =
@@ -133,7 +133,7 @@ TEST_F(Page, IsTheSameOfASavedResult) {
   EXPECT_EQ(folder_.read("a.html"), folder_.read("b.html"));
 }
 
-TEST_F(Page, OfEverySavedKindIsThatOfTheRunItself) {
+TEST_F(Page, RepeatsPageOfEachSavedKind) {
   ASSERT_EQ(
       made_by({"run", "--json", folder_.path("run.json")}, folder_.path("run.html")).exit_code, 0);
   const std::vector<Words> commands = {
@@ -153,7 +153,7 @@ TEST_F(Page, OfEverySavedKindIsThatOfTheRunItself) {
   }
 }
 
-TEST_F(Page, EveryFigureInABrowserIsThatOfTheResult) {
+TEST_F(Page, ShowsFiguresOfTheResultInABrowser) {
   if (const char* why = unseen()) GTEST_SKIP() << why;
   const std::string path = folder_.path("page.html");
   const std::vector<Words> commands = {
@@ -167,7 +167,7 @@ TEST_F(Page, EveryFigureInABrowserIsThatOfTheResult) {
     ASSERT_EQ(ended.exit_code, 0) << ended.err;
     EXPECT_THAT(ended.err, Not(HasSubstr("CONSOLE"))) << words[0];
     const json result = test::result_carried_by(ended.out);
-    const std::vector<test::PageFigure> figures = test::figures_of(ended.out);
+    const std::vector<test::PageFigure> figures = test::find_figures(ended.out);
     for (const test::PageFigure& figure : figures)
       EXPECT_NEAR(figure.value, test::value_at(result, figure.path), 1e-6) << figure.path;
     EXPECT_GE(figures.size(), 8U) << words[0];
@@ -175,7 +175,7 @@ TEST_F(Page, EveryFigureInABrowserIsThatOfTheResult) {
   }
 }
 
-TEST_F(Page, ACauseLeadsToItsWorstStall) {
+TEST_F(Page, LinksCauseToItsWorstStall) {
   const std::string path = folder_.path("page.html");
   ASSERT_EQ(made_by({"run", "--workers", "1"}, path).exit_code, 0);
   const std::string page = folder_.read("page.html");
@@ -223,7 +223,7 @@ json made_link() {
   return link;
 }
 
-TEST_F(Page, TenFiguresOfEachKindAreRecomputedInABrowser) {
+TEST_F(Page, ShowsRecomputedFiguresOfEachKindInABrowser) {
   if (browser().empty() && !is_sanitized()) GTEST_SKIP() << unseen();
   const std::string path = folder_.path("page.html"), saved = folder_.path("run.json");
   ASSERT_EQ(
@@ -241,20 +241,20 @@ TEST_F(Page, TenFiguresOfEachKindAreRecomputedInABrowser) {
   ASSERT_EQ(run_binary({"data", "make", others, "--count", "40", "--size", "64x48"}).exit_code, 0);
   const Words model = {"--engine", "model",   "--cost", "decode=10ms", "--compute",
                        "15ms",     "--batch", "4",      "--cores",     "8"};
-  const auto in_model = [&](Words words) {
+  const auto modelled = [&](Words words) {
     words.insert(words.end(), model.begin(), model.end());
     return words;
   };
   const std::vector<Words> commands = {
-      in_model({"run", "--cost", "read=lognormal:5ms:1", "--workers", "1"}),
+      modelled({"run", "--cost", "read=lognormal:5ms:1", "--workers", "1"}),
       {"diagnose", nsys},
-      in_model({"sweep", "--vary", "workers=1,2,3,4,6"}),
-      in_model({"tune", "--vary", "workers=1,2,3,4,6,8"}),
+      modelled({"sweep", "--vary", "workers=1,2,3,4,6"}),
+      modelled({"tune", "--vary", "workers=1,2,3,4,6,8"}),
       {"what-if", saved, "--set", "workers=4"},
       {"selftest", "--quick"},
       {"probe", "--quick"},
       {"plan", "--from", saved, "--ranks", "64", "--storage", "100MB/s:1ms"},
-      in_model(
+      modelled(
           {"compare", "--a", "--workers 1", "--b", "--workers 2", "--pairs", "6", "--steps", "30"}),
       {"data", "info", data},
       {"data", "info", data, others},
@@ -264,7 +264,7 @@ TEST_F(Page, TenFiguresOfEachKindAreRecomputedInABrowser) {
     words.insert(std::find(words.begin(), words.end(), "--"), {"--html", path, "--force"});
     const Ended made = run_binary(words);
     if (made.err.find("built without") != std::string::npos) continue;
-    // On a busy machine a selftest cannot tell: its page shows that.
+    // A selftest on a busy machine may have no verdict. It still writes its page.
     const bool cannot_tell = words[0] == "selftest" && made.exit_code == 2;
     ASSERT_TRUE(made.exit_code == 0 || cannot_tell) << made.err;
     expect_ten_figures(path);

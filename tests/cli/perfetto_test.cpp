@@ -37,14 +37,14 @@ TEST_P(PerfettoFile, GivesBackTheAccountOfEachStepToTheNanosecond) {
   const Ended read =
       run_program(python, {LOADERSCOPE_SOURCE_DIR "/tests/tools/read_perfetto.py", trace});
   ASSERT_EQ(read.exit_code, 0) << read.err;
-  std::map<std::pair<int, int>, json> told;
+  std::map<std::pair<int, int>, json> accounts;
   for (const json& step : json::parse(read.out))
-    told[{step.at("rank").get<int>(), step.at("step").get<int>()}] = step.at("account");
+    accounts[{step.at("rank").get<int>(), step.at("step").get<int>()}] = step.at("account");
   const json steps = json::parse(folder.read("r.json")).at("steps");
-  EXPECT_EQ(told.size(), steps.size());
+  EXPECT_EQ(accounts.size(), steps.size());
   ASSERT_GE(steps.size(), 400U);
   for (const json& step : steps) {
-    const json& account = told[{step.at("rank").get<int>(), step.at("step").get<int>()}];
+    const json& account = accounts[{step.at("rank").get<int>(), step.at("step").get<int>()}];
     std::int64_t sum = 0;
     for (const auto& [cause, seconds] : step.at("stall_s").items()) {
       EXPECT_LE(std::abs(account.value(cause, std::int64_t{0}) - ns(seconds)), 1) << cause;
@@ -57,8 +57,8 @@ TEST_P(PerfettoFile, GivesBackTheAccountOfEachStepToTheNanosecond) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Runs, PerfettoFile, ::testing::Values(&kModel, &kThreads),
-                         [](const auto& of) {
-                           return of.param == &kModel ? "InTheModel" : "ByThreads";
+                         [](const auto& test) {
+                           return test.param == &kModel ? "InTheModel" : "ByThreads";
                          });
 
 }  // namespace

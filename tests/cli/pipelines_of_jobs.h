@@ -1,4 +1,4 @@
-// What jobs of several processes run in tests.
+// Pipelines of the tests that run jobs of several processes.
 #pragma once
 
 #include <string>

@@ -44,8 +44,8 @@ TEST_F(Plan, SaysHowBusyTheJobIsAndWhatIsFull) {
   EXPECT_THAT(ended.out, HasSubstr("Epoch: 400,000 samples in 20.00 s"));
 }
 
-// What the others waited for those that are gone is in their steps.
-TEST_F(Plan, IsNotMadeOfWhatIsLeftOfAJobNorIsAWhatIf) {
+// Steps of the remaining ranks contain waits for the lost ones.
+TEST_F(Plan, RejectsRunThatLostProcesses) {
   const std::string path = saved_run();
   json result = json::parse(folder_.read("r.json"));
   result["metrics"].push_back(
@@ -120,7 +120,7 @@ TEST_F(Plan, SaysWhereTheTrainerMakesTheBatches) {
               HasSubstr("instead of none, where the trainer makes every batch itself"));
 }
 
-TEST_F(Plan, IsSavedAndReadBack) {
+TEST_F(Plan, SavesPlanThatReportReads) {
   const std::string path = folder_.path("p.json");
   const Ended made = run_binary({"plan", "--from", saved_run(), "--ranks", "16", "--hosts", "4",
                                  "--decode-hosts", "2:2", "--json", path});
@@ -131,13 +131,13 @@ TEST_F(Plan, IsSavedAndReadBack) {
   EXPECT_EQ(plan.at("full_first"), "decode-hosts");
   EXPECT_EQ(plan.at("sizes").back().at("ranks"), 16);
   for (const std::string form : {"table", "json", "html", "csv", "markdown", "brief"}) {
-    const Ended told = run_binary({"report", path, "--format", form});
-    EXPECT_EQ(told.exit_code, 0) << form << ": " << told.err;
+    const Ended report = run_binary({"report", path, "--format", form});
+    EXPECT_EQ(report.exit_code, 0) << form << ": " << report.err;
     if (form == "table") {
-      EXPECT_EQ(told.out, made.out);
+      EXPECT_EQ(report.out, made.out);
     }
     if (form == "json") {
-      EXPECT_EQ(told.out, folder_.read("p.json"));
+      EXPECT_EQ(report.out, folder_.read("p.json"));
     }
   }
 }

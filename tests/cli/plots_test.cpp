@@ -18,7 +18,7 @@ using ::testing::Not;
 constexpr const char* kScript = "/usr/bin/script";
 constexpr const char* kRows = "\u2800";  // a braille letter without a dot
 
-// As on a terminal of 80 columns.
+// Runs the program on a terminal of 80 columns.
 Ended on_terminal(const std::string& words) {
   return run_program("/usr/bin/env", {"LC_ALL=C.UTF-8", "TERM=xterm", "NO_COLOR=1", kScript, "-qec",
                                       "stty cols 80; " + binary() + " " + words, "/dev/null"});
@@ -27,7 +27,7 @@ Ended on_terminal(const std::string& words) {
 const std::string kPipeline =
     " --no-progress --engine model --cost decode=10ms --compute 15ms --batch 4 --cores 8 ";
 
-TEST(Plots, AreDrawnOnATerminalWithinItsWidth) {
+TEST(Plots, FitsPlotsToWidthOfTerminal) {
   if (!std::filesystem::exists(kScript)) GTEST_SKIP() << "no " << kScript;
   for (const auto& [words, said] : std::vector<std::pair<std::string, std::string>>{
            {"run --verbose", "time of a step"},
@@ -40,12 +40,12 @@ TEST(Plots, AreDrawnOnATerminalWithinItsWidth) {
     std::istringstream lines(ended.out);
     for (std::string line; std::getline(lines, line);) {
       const bool is_of_plot = line.find(kRows) != line.npos || line.find(said) != line.npos;
-      EXPECT_TRUE(!is_of_plot || columns_of(line.substr(0, line.find('\r'))) <= 80U) << line;
+      EXPECT_TRUE(!is_of_plot || count_columns(line.substr(0, line.find('\r'))) <= 80U) << line;
     }
   }
 }
 
-TEST(Plots, AreNotWhereNobodyAskedOrNobodyLooks) {
+TEST(Plots, OmitsPlotsWithoutTerminalOrVerbose) {
   const Ended piped =
       run_program("/usr/bin/env", {"LC_ALL=C.UTF-8", "TERM=xterm", "sh", "-c",
                                    binary() + " sweep --verbose --vary workers=1,2,3" + kPipeline});

@@ -17,7 +17,7 @@ inline constexpr const char* kIp = "/usr/sbin/ip";
 
 class PretendHosts {
  public:
-  // `name` is nobody else's on this machine, and short.
+  // `name` is short and unique on this machine.
   PretendHosts(const std::string& name, int hosts) : name_(name) {
     if (::geteuid() != 0 || ::access(kIp, X_OK) != 0) {
       why_not_ = "no network namespaces without root and ip";
@@ -46,7 +46,7 @@ class PretendHosts {
   static std::string address(int host) { return "10.77.0." + std::to_string(host + 2); }
 
   bool cut(int host) { return ip({"-n", space(-2), "link", "set", port(host), "down"}); }
-  // Whatever is sent to the host, or by the store, gets through as so much: "20mbit".
+  // Limits the rate of data that is sent to the host, or by the store. A rate is "20mbit".
   bool shape(int host, const std::string& rate) {
     const bool is_store = host == kStore;
     const Words words = {"-n",      is_store ? space(host) : space(-2),

@@ -1,4 +1,4 @@
-// What this machine can do; how fast is not asserted.
+// loaderscope probe on this machine. The rates themselves are not asserted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -19,7 +19,7 @@ using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
-TEST(Probe, QuickHasTheShapeOfAProfileAndLeavesNothingBehind) {
+TEST(Probe, SavesQuickProfileAndLeavesNoOtherFiles) {
   const TestFolder folder;
   std::filesystem::create_directory(folder.path("data"));
   folder.write("data/a", "x");
@@ -45,7 +45,7 @@ TEST(Probe, QuickHasTheShapeOfAProfileAndLeavesNothingBehind) {
   EXPECT_EQ(again.out, ended.out);
 }
 
-TEST(Probe, WhatIsSavedStandsBesideRunsOfThisMachineAlone) {
+TEST(Probe, ShowsSavedCeilingsInRunsOfTheSameMachine) {
   const TestFolder folder;
   const Environment cache("XDG_CACHE_HOME", folder.path("cache"));
   const Words plain = {"run",      "--cost", "decode=100us", "--workers", "1",
@@ -62,22 +62,22 @@ TEST(Probe, WhatIsSavedStandsBesideRunsOfThisMachineAlone) {
   const std::filesystem::path kept =
       std::filesystem::directory_iterator(folder.path("cache/loaderscope/machine"))->path();
 
-  const Ended beside = run("a.json", {});
-  ASSERT_EQ(beside.exit_code, 0) << beside.err;
-  EXPECT_THAT(beside.out, HasSubstr("\ncopying at "));
-  EXPECT_THAT(beside.out, HasSubstr(" of what probe measured"));
+  const Ended with_profile = run("a.json", {});
+  ASSERT_EQ(with_profile.exit_code, 0) << with_profile.err;
+  EXPECT_THAT(with_profile.out, HasSubstr("\ncopying at "));
+  EXPECT_THAT(with_profile.out, HasSubstr(" of what probe measured"));
   const json result = json::parse(folder.read("a.json"));
   EXPECT_GT(result["ceilings"]["copying"]["samples_per_s"], 0);
   EXPECT_GT(result["probed"]["copied_bytes_per_s"], 0);
 
   const Ended without = run("b.json", {"--machine", "none"});
   EXPECT_THAT(without.out, Not(HasSubstr("probe measured")));
-  const Ended told =
+  const Ended what_if =
       run_binary({"what-if", folder.path("a.json"), "--set", "workers=2", "--json", "-"});
-  EXPECT_EQ(told.exit_code, 0) << told.err;
-  // Where a sanitizer makes copies slow, twice the rate is more than the machine can copy. A
-  // crowded machine bends the run until no gain is known.
-  const json predicted = json::parse(told.out);
+  EXPECT_EQ(what_if.exit_code, 0) << what_if.err;
+  // A sanitizer makes copies slow, so that twice the rate is more than the machine can copy. On a
+  // busy machine the run may be too uneven for a gain.
+  const json predicted = json::parse(what_if.out);
   if (!predicted["gain"].is_null()) {
     EXPECT_THAT(predicted["notes"].dump(),
                 AnyOf(HasSubstr("measured: copying at "),
@@ -90,8 +90,8 @@ TEST(Probe, WhatIsSavedStandsBesideRunsOfThisMachineAlone) {
   json alike = json::parse(text);
   alike["machine"]["host"] = "node7";
   const std::string fleet = folder.write("fleet.json", json::array({alike}).dump());
-  const Ended of_fleet = run("f.json", {"--machine", fleet});
-  EXPECT_EQ(of_fleet.exit_code, 0) << of_fleet.err;
+  const Ended with_fleet = run("f.json", {"--machine", fleet});
+  EXPECT_EQ(with_fleet.exit_code, 0) << with_fleet.err;
   EXPECT_THAT(json::parse(folder.read("f.json"))["notes"].dump(),
               HasSubstr("the ceilings are those of node7, a machine like this one"));
 
@@ -113,7 +113,7 @@ TEST(Probe, WhatIsSavedStandsBesideRunsOfThisMachineAlone) {
 }
 
 // In a mount namespace of its own, which goes with it.
-TEST(Probe, OnADiskThatIsReadOnlyTheRestStands) {
+TEST(Probe, ProbesTheRestWithoutWritableDisk) {
   const TestFolder folder;
   std::filesystem::create_directory(folder.path("disk"));
   const auto on_disk = [&](const std::string& options) {
@@ -134,7 +134,7 @@ TEST(Probe, OnADiskThatIsReadOnlyTheRestStands) {
   EXPECT_THAT(small.out, ContainsRegex("storage: --path .*are free there"));
 }
 
-// What comes from block devices on behalf of children that have ended.
+// Returns the bytes that block devices delivered to child processes which have ended.
 std::int64_t read_of_devices() {
   rusage used{};
   EXPECT_EQ(::getrusage(RUSAGE_CHILDREN, &used), 0);
@@ -164,11 +164,11 @@ TEST(Probe, ReadsNoMoreThanItSays) {
   const std::string said = lines.substr(lines.find("; read ") + 7);
   double megabytes = 0;
   ASSERT_EQ(std::sscanf(said.c_str(), "%lf MB of at most", &megabytes), 1) << lines;
-  constexpr double kMega = 1e6, kWholePages = 1.1;  // of samples of 72 KB
+  constexpr double kMega = 1e6, kWholePages = 1.1;  // samples have 72 KB
   EXPECT_LE(static_cast<double>(read), kWholePages * kMega * megabytes);
 }
 
-TEST(Probe, WhatCannotBeKeptIsSaidBehindTheAnswer) {
+TEST(Probe, ReportsFailureToSaveAfterTheAnswer) {
   const TestFolder folder;
   const Environment cache("XDG_CACHE_HOME", folder.write("file", ""));
   const Ended ended = run_binary({"probe", "--quick", "--save", "--path", "/proc"});
@@ -178,7 +178,7 @@ TEST(Probe, WhatCannotBeKeptIsSaidBehindTheAnswer) {
   EXPECT_THAT(ended.err, HasSubstr("--save: "));
 }
 
-TEST(Probe, WordsThatCannotBeAreRefusedBeforeAnythingIsMeasured) {
+TEST(Probe, RejectsInvalidWordsBeforeMeasuring) {
   const TestFolder folder;
   const std::string run = folder.write("r.json", R"({"schema": "loaderscope.run/1"})");
   const std::string none = folder.write("n.json", "[]");

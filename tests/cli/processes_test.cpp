@@ -13,11 +13,11 @@
 namespace loaderscope::testing_cli {
 namespace {
 
-using native::family_of;
+using native::descendant_pids;
 using native::is_alive;
 using testing::HasSubstr;
 
-bool in_time(const std::function<bool()>& is_so) {
+bool wait_until(const std::function<bool()>& is_so) {
   for (int i = 0; i < 1000; ++i) {
     if (is_so()) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -29,12 +29,12 @@ bool in_time(const std::function<bool()>& is_so) {
 class Processes : public testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_TRUE(in_time([&] { return native::workers_of(running_.pid()).size() == 2; }));
-    family_ = family_of(running_.pid());
+    ASSERT_TRUE(wait_until([&] { return native::worker_pids(running_.pid()).size() == 2; }));
+    family_ = descendant_pids(running_.pid());
     ASSERT_EQ(family_.size(), 3U);
   }
   bool all_are_gone() const {
-    return in_time([&] { return std::none_of(family_.begin(), family_.end(), is_alive); });
+    return wait_until([&] { return std::none_of(family_.begin(), family_.end(), is_alive); });
   }
 
   TestFolder folder_;
@@ -44,14 +44,14 @@ class Processes : public testing::Test {
   std::vector<pid_t> family_;
 };
 
-TEST_F(Processes, AKilledRunLeavesNone) {
+TEST_F(Processes, LeavesNoProcessAfterKillOfRun) {
   running_.send(SIGKILL);
   EXPECT_EQ(running_.wait().exit_code, -SIGKILL);
   EXPECT_TRUE(all_are_gone());
   EXPECT_EQ(folder_.files(), 0);
 }
 
-TEST_F(Processes, AKilledWorkerEndsTheRunInOneSentence) {
+TEST_F(Processes, EndsRunInOneSentenceAfterKillOfWorker) {
   ::kill(family_.back(), SIGKILL);
   const Ended ended = running_.wait();
   EXPECT_EQ(ended.exit_code, 1);
@@ -61,7 +61,7 @@ TEST_F(Processes, AKilledWorkerEndsTheRunInOneSentence) {
   EXPECT_TRUE(all_are_gone());
 }
 
-TEST_F(Processes, CtrlCReachesAllAndWritesWhatWasMeasured) {
+TEST_F(Processes, EndsAllAtCtrlCAndSavesMeasurements) {
   std::this_thread::sleep_for(std::chrono::seconds(1));
   for (const pid_t pid : family_) ::kill(pid, SIGINT);
   running_.send(SIGINT);
@@ -71,11 +71,11 @@ TEST_F(Processes, CtrlCReachesAllAndWritesWhatWasMeasured) {
   EXPECT_TRUE(all_are_gone());
 }
 
-TEST_F(Processes, ASecondCtrlCKills) {
+TEST_F(Processes, KillsAllAtSecondCtrlC) {
   running_.send(SIGINT);
   running_.send(SIGINT);
   const int code = running_.wait().exit_code;
-  EXPECT_TRUE(code == -SIGINT || code == 130) << code;  // it may be done before the second
+  EXPECT_TRUE(code == -SIGINT || code == 130) << code;  // the run may end before the second signal
   EXPECT_TRUE(all_are_gone());
 }
 

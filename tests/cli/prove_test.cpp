@@ -40,17 +40,18 @@ TEST_F(ProveFlag, SaysWhatWasPredictedAndMeasured) {
                                    "100.0 % busy; rate x2.00 predicted"));
 }
 
-TEST_F(ProveFlag, IsKeptInTheResultAndItsReports) {
+TEST_F(ProveFlag, KeepsProofInResultAndReports) {
   const std::string path = folder_.path("r.json");
   ASSERT_EQ(run_binary(modelled({"--prove", "--json", path})).exit_code, 0);
   const json proof = json::parse(folder_.read("r.json")).at("proof");
   EXPECT_EQ(proof.at("asked"), "blamed");
   EXPECT_EQ(proof.at("exact"), true);
-  const json of = proof.at("cases").at(0);
-  EXPECT_EQ(of.at("knocked_out"), json({"decode"}));
-  EXPECT_EQ(of.at("confirmed"), true);
-  EXPECT_NEAR(of.at("measured").at("gain").at("mean").get<double>(), 2, 1e-9);
-  EXPECT_EQ(of.at("predicted").at("samples_per_s"), of.at("runs").at(0).at("samples_per_s"));
+  const json knock_out = proof.at("cases").at(0);
+  EXPECT_EQ(knock_out.at("knocked_out"), json({"decode"}));
+  EXPECT_EQ(knock_out.at("confirmed"), true);
+  EXPECT_NEAR(knock_out.at("measured").at("gain").at("mean").get<double>(), 2, 1e-9);
+  EXPECT_EQ(knock_out.at("predicted").at("samples_per_s"),
+            knock_out.at("runs").at(0).at("samples_per_s"));
   for (const char* form : {"table", "markdown"}) {
     const Ended report = run_binary({"report", path, "--format", form});
     ASSERT_EQ(report.exit_code, 0) << report.err;
@@ -59,7 +60,7 @@ TEST_F(ProveFlag, IsKeptInTheResultAndItsReports) {
   EXPECT_EQ(run_binary({"report", path, "--format", "json"}).out, folder_.read("r.json"));
 }
 
-TEST_F(ProveFlag, TryRunsWhatIsAdvised) {
+TEST_F(ProveFlag, MeasuresAdvisedFixByTry) {
   const std::string path = folder_.path("r.json");
   const Words pipeline = {"run",     "--engine",  "model",   "--cost",    "decode=10ms:sleep",
                           "--steps", "60",        "--batch", "4",         "--cores",
@@ -85,7 +86,7 @@ TEST_F(ProveFlag, TryRunsWhatIsAdvised) {
 }
 
 // In real time, with sleeps in place of work.
-TEST_F(ProveFlag, TryIsAnnouncedAndHasABudget) {
+TEST_F(ProveFlag, ReportsTrialInAdvanceAndKeepsItsBudget) {
   const auto with = [&](const Words& more) {
     Words words = {"run",       "--cost", "decode=10ms:sleep", "--steps", "30",   "--batch", "4",
                    "--workers", "1",      "--compute",         "10ms",    "--try"};
@@ -102,7 +103,7 @@ TEST_F(ProveFlag, TryIsAnnouncedAndHasABudget) {
   EXPECT_EQ(run_binary({"run", "--cost", "decode=1ms", "--budget", "1m"}).exit_code, 64);
 }
 
-TEST_F(ProveFlag, TrySaysWhereThereIsNothingToTry) {
+TEST_F(ProveFlag, ReportsTrialWithoutAdvice) {
   const Ended ended =
       run_binary({"run", "--engine", "model", "--cost", "decode=1ms", "--steps", "60", "--batch",
                   "4", "--cores", "8", "--workers", "4", "--compute", "20ms", "--try"});
@@ -110,7 +111,7 @@ TEST_F(ProveFlag, TrySaysWhereThereIsNothingToTry) {
   EXPECT_THAT(ended.out, HasSubstr("not tried: no setting is advised"));
 }
 
-TEST_F(ProveFlag, AllTellsTheRowsApartOrWhyTheyAreMissing) {
+TEST_F(ProveFlag, ReportsAllRowsOrWhyTheyAreMissing) {
   const Ended ended = run_binary(modelled({"--prove", "all"}));
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("device only"));
@@ -129,7 +130,7 @@ TEST_F(ProveFlag, RunsRealImagesColdAndCached) {
   const json cases = json::parse(folder_.read("r.json")).at("proof").at("cases");
   ASSERT_EQ(cases.size(), 4u);
   for (std::size_t i : {0u, 1u}) EXPECT_EQ(cases[i].at("runs").size(), 5u) << cases[i];
-  // Where a cold cache cannot be had, as in a folder in memory, the row says so.
+  // A row without runs gives a reason: a folder in memory has no cold cache.
   for (std::size_t i : {2u, 3u})
     EXPECT_EQ(cases[i].at("missing").is_null(), cases[i].at("runs").size() == 5) << cases[i];
 }
@@ -163,14 +164,14 @@ TEST_F(ProveFlag, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(run_binary({"run", "--scenario", scenario}).err, HasSubstr("did you mean 'all'"));
 }
 
-TEST_F(ProveFlag, IsAKeyOfScenarios) {
+TEST_F(ProveFlag, AcceptsProveInScenario) {
   const std::string scenario = folder_.write("s.conf", "prove = blamed\n");
   const Ended ended = run_binary(modelled({"--scenario", scenario}));
   EXPECT_THAT(ended.out, HasSubstr("proved: decode knocked out"));
 }
 
 // The base run ends at once, and each run of the proof waits a while.
-TEST_F(ProveFlag, ASignalKeepsWhatWasMeasured) {
+TEST_F(ProveFlag, KeepsMeasurementsAfterSignal) {
   const std::string path = folder_.path("r.json");
   RunningBinary running({"run", "--prove", "--cost", "decode=5ms:sleep", "--workers", "1",
                          "--batch", "2", "--compute", "1ms", "--warmup", "1", "--duration", "1s",

@@ -16,7 +16,7 @@ using Words = std::vector<std::string>;
 struct Ended {
   int exit_code = -1;  // -N when signal N killed it
   std::string out;
-  std::string err;      // with the hint of an error joined to its sentence: "X; give Y"
+  std::string err;      // standard error; its hint is joined to the sentence: "X; give Y"
   std::string printed;  // standard error as it was printed
 };
 
@@ -52,7 +52,7 @@ Ended run_binary(const std::vector<std::string>& words);
 // Another program than ours, by its path.
 Ended run_program(const std::string& path, const std::vector<std::string>& words);
 
-// What is refused with one sentence, which holds `message`.
+// Words that the program rejects with one sentence, which contains `message`.
 struct Refused {
   std::vector<std::string> words;
   const char* message;

@@ -151,8 +151,8 @@ std::string TestFolder::write(const std::string& name, const std::string& text) 
 }
 
 std::string TestFolder::read(const std::string& name) const {
-  std::ifstream in(path(name), std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+  std::ifstream file(path(name), std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 int TestFolder::files() const {

@@ -16,15 +16,15 @@ inline std::string script_path(const std::string& name) {
 // The Python of a group of scripts/python-env: LOADERSCOPE_GROUP_PYTHON, which scripts/test gives
 // as tests have a cache folder of their own, else what that script has made; "" where there is
 // none.
-inline std::string python_of(const std::string& group, const char* given_in) {
-  if (const char* given = std::getenv(given_in)) return given;
+inline std::string find_python(const std::string& group, const char* variable) {
+  if (const char* given = std::getenv(variable)) return given;
   const Ended found = run_program(script_path("python-env"), {"--find", group});
   return found.exit_code == 0 ? found.out.substr(0, found.out.find('\n')) : "";
 }
-inline std::string servers_python() { return python_of("servers", "LOADERSCOPE_SERVERS_PYTHON"); }
-inline std::string formats_python() { return python_of("formats", "LOADERSCOPE_FORMATS_PYTHON"); }
-inline std::string peers_python() { return python_of("peers", "LOADERSCOPE_PEERS_PYTHON"); }
-inline std::string traces_python() { return python_of("traces", "LOADERSCOPE_TRACES_PYTHON"); }
+inline std::string servers_python() { return find_python("servers", "LOADERSCOPE_SERVERS_PYTHON"); }
+inline std::string formats_python() { return find_python("formats", "LOADERSCOPE_FORMATS_PYTHON"); }
+inline std::string peers_python() { return find_python("peers", "LOADERSCOPE_PEERS_PYTHON"); }
+inline std::string traces_python() { return find_python("traces", "LOADERSCOPE_TRACES_PYTHON"); }
 
 // A program made of the text of a script; returns its path.
 inline std::string write_program(const TestFolder& folder, const std::string& name,

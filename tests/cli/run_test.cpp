@@ -17,8 +17,9 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// A run of well under a second of ours: 100 steps of a loader that is too slow, in virtual time, on
-// more cores than it needs: on fewer the smallest machine that would do is searched in the model.
+// 100 steps in virtual time of a loader that is too slow. The machine has more cores than the run
+// needs. With fewer cores, the run would also search for the smallest sufficient machine, which is
+// slow.
 Words small_run(const Words& more = {}) {
   Words words = {"run",       "--engine", "model",   "--compute", "12ms",    "--cost", "decode=1ms",
                  "--workers", "2",        "--cores", "8",         "--steps", "100"};
@@ -38,7 +39,7 @@ TEST(Run, PrintsATableAndSavesTheResult) {
   EXPECT_EQ(folder.files(), 1);
 }
 
-TEST(Run, AResultForACallerIsNamedByNoAnswer) {
+TEST(Run, HidesFileOfAlsoJsonFromTheAnswer) {
   const TestFolder folder;
   const std::string place = folder.path("handed.json");
   const Ended ended = run_binary(small_run({"--also-json", place}));
@@ -55,10 +56,10 @@ TEST(Run, AResultForACallerIsNamedByNoAnswer) {
 TEST(Run, ShowsAllThatIsKnownOnlyWhenAsked) {
   const TestFolder folder;
   const std::string result = folder.path("r.json");
-  const Ended in_short = run_binary(small_run({"--json", result}));
+  const Ended brief = run_binary(small_run({"--json", result}));
   const std::string scenario = folder.write("v.conf", "verbose = true\n");
-  EXPECT_THAT(in_short.out, HasSubstr("\nmore with -vv: "));
-  EXPECT_THAT(in_short.out, Not(HasSubstr("\nqueue ready: ")));
+  EXPECT_THAT(brief.out, HasSubstr("\nmore with -vv: "));
+  EXPECT_THAT(brief.out, Not(HasSubstr("\nqueue ready: ")));
   for (const Words& words : {small_run({"--verbose"}), small_run({"-v"}),
                              small_run({"--scenario", scenario}), Words{"report", result, "-v"}}) {
     const Ended all = run_binary(words);
@@ -68,25 +69,25 @@ TEST(Run, ShowsAllThatIsKnownOnlyWhenAsked) {
   }
 }
 
-TEST(Run, JsonToStandardOutputIsAlone) {
+TEST(Run, PrintsOnlyJsonToStandardOutput) {
   const Ended ended = run_binary(small_run({"--json", "-"}));
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_EQ(json::parse(ended.out).at("schema"), "loaderscope.run/1");
 }
 
-TEST(Run, ScenarioAndFlagsAreOneVocabulary) {
+TEST(Run, AcceptsSameSettingsInScenarioAndFlags) {
   const TestFolder folder;
   const std::string path = folder.write("x.conf",
                                         "# expect: decode\nengine = model\ncompute = 12ms\ncost = "
                                         "decode=1ms\nworkers = 4\ncores = 4\nsteps = 100\n");
-  const Ended by_file =
+  const Ended with_file =
       run_binary({"run", "--scenario", path, "--workers", "2", "--cores", "8", "--json", "-"});
-  const Ended by_flags = run_binary(small_run({"--json", "-"}));
-  ASSERT_EQ(by_file.exit_code, 0) << by_file.err;
-  EXPECT_EQ(json::parse(by_file.out).at("account"), json::parse(by_flags.out).at("account"));
+  const Ended with_flags = run_binary(small_run({"--json", "-"}));
+  ASSERT_EQ(with_file.exit_code, 0) << with_file.err;
+  EXPECT_EQ(json::parse(with_file.out).at("account"), json::parse(with_flags.out).at("account"));
 }
 
-TEST(Run, PromisesOfAScenarioAreAGate) {
+TEST(Run, ChecksRequirementsOfScenario) {
   for (const char* name : {"kpi-gpu-busy", "kpi-samples-per-second"}) {
     const std::string path = std::string(LOADERSCOPE_SOURCE_DIR "/scenarios/") + name + ".conf";
     EXPECT_EQ(run_binary({"run", "--scenario", path}).exit_code, 0) << name;
@@ -96,13 +97,13 @@ TEST(Run, PromisesOfAScenarioAreAGate) {
   }
 }
 
-TEST(Run, TheLastOfARepeatedFlagWins) {
+TEST(Run, UsesLastOfRepeatedFlags) {
   const Ended ended = run_binary(small_run({"--workers", "1", "--json", "-"}));
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_EQ(json::parse(ended.out).at("config").at("num_workers"), 1);
 }
 
-TEST(Run, ImpossibleOutputsAreFoundBeforeTheRun) {
+TEST(Run, RejectsImpossibleOutputsBeforeTheRun) {
   const TestFolder folder;
   // A run without end: it must not begin.
   const Words endless = {"run", "--compute", "1ns", "--steps", "10000000000"};
@@ -117,14 +118,14 @@ TEST(Run, ImpossibleOutputsAreFoundBeforeTheRun) {
   }
 }
 
-TEST(Run, AFullDiskIsAnErrorAndTheTableIsStillPrinted) {
+TEST(Run, PrintsTableAndFailsIfDiskIsFull) {
   const Ended ended = run_binary(small_run({"--json", "/dev/full"}));
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_THAT(ended.err, HasSubstr("/dev/full: cannot write the result: No space left on device"));
   EXPECT_FALSE(ended.out.empty());
 }
 
-TEST(Run, FullStandardOutputIsAnErrorAndTheResultIsStillSaved) {
+TEST(Run, SavesResultAndFailsIfStandardOutputIsFull) {
   const TestFolder folder;
   const Ended ended =
       RunningBinary(small_run({"--json", folder.path("r.json")}), "/dev/full").wait();
@@ -133,7 +134,7 @@ TEST(Run, FullStandardOutputIsAnErrorAndTheResultIsStillSaved) {
   EXPECT_EQ(json::parse(folder.read("r.json")).at("schema"), "loaderscope.run/1");
 }
 
-TEST(Run, RequirementsDecideTheExitCode) {
+TEST(Run, ReportsUnmetRequirementByExitCode) {
   EXPECT_EQ(run_binary(small_run({"--require", "device.busy > 0"})).exit_code, 0);
   const Ended not_met = run_binary(small_run({"--require", "device.busy >= 0.99"}));
   EXPECT_EQ(not_met.exit_code, 2);
@@ -141,7 +142,7 @@ TEST(Run, RequirementsDecideTheExitCode) {
   EXPECT_FALSE(not_met.out.empty());
 }
 
-TEST(Run, AWithheldValueCannotBeJudged) {
+TEST(Run, ReportsWithheldValueByExitCode) {
   const Ended ended = run_binary(
       {"run", "--compute", "12ms", "--steps", "5", "--require", "verdict.bound_by == compute"});
   EXPECT_EQ(ended.exit_code, 3) << ended.err;
@@ -171,7 +172,7 @@ INSTANTIATE_TEST_SUITE_P(Signals, Interrupted,
                                          std::pair{SIGHUP, 129}));
 
 // One second of four in which nothing of it could run.
-TEST(Run, TimeInWhichItWasStoppedIsNoWaiting) {
+TEST(Run, ReportsTimeInWhichItWasStopped) {
   RunningBinary running({"run", "--device", "sim", "--compute", "10ms", "--cost",
                          "decode=1ms:sleep", "--batch", "1", "--warmup", "0", "--duration", "4s",
                          "--json", "-"});
@@ -203,7 +204,7 @@ TEST(Report, ShowsASavedResultAgain) {
   EXPECT_EQ(json::parse(folder.read("again.json")), json::parse(folder.read("r.json")));
 }
 
-TEST(Report, ShowsTheLastRunThatNobodySaved) {
+TEST(Report, ShowsLastUnsavedRun) {
   const TestFolder folder;
   const Environment cache("XDG_CACHE_HOME", folder.path("cache"));
   Ended reported = run_binary({"report", "last"});
@@ -228,7 +229,7 @@ TEST(Report, PrintsTheSchemaOfAKind) {
   EXPECT_EQ(json::parse(schema.out).at("title"), "loaderscope.sweep/1");
 }
 
-TEST(Report, ADamagedResultIsOneSentence) {
+TEST(Report, ReportsDamagedResult) {
   const TestFolder folder;
   for (const std::string& text :
        {std::string(), std::string("{}"), std::string("{\"schema\": \"x/1\"}"),
@@ -242,7 +243,7 @@ TEST(Report, ADamagedResultIsOneSentence) {
 }
 
 // Says why, wherever these tests run; where there is a GPU there is nothing to refuse.
-TEST(Run, AGpuThatIsNotThereIsRefusedWithTheReason) {
+TEST(Run, RejectsMissingGpuWithTheReason) {
   const Ended listed = run_binary({"list", "device"});
   const auto begin = listed.out.find("not available here: ");
   if (begin == listed.out.npos) GTEST_SKIP() << "there is a GPU here";

@@ -40,7 +40,7 @@ class PySpy : public TorchTest {
   TestFolder folder_;
 };
 
-TEST_F(PySpy, ItsSamplesTellTheShareThatTheProgramMeasured) {
+TEST_F(PySpy, MatchesWaitShareThatTheProgramMeasured) {
   for (const auto& [format, flags] : std::vector<std::pair<std::string, Words>>{
            {"speedscope", {}}, {"raw", {"--sample-rate", "100/s"}}}) {
     SCOPED_TRACE(format);
@@ -63,7 +63,7 @@ TEST_F(PySpy, ItsSamplesTellTheShareThatTheProgramMeasured) {
   }
 }
 
-TEST_F(PySpy, WithoutThreadsThatWaitThereIsNoAnswer) {
+TEST_F(PySpy, RejectsProfileWithoutIdleThreads) {
   const std::string file = folder_.path("busy.json");
   const Ended recorded = record("speedscope", file, false);
   if (recorded.exit_code != 0 || !std::filesystem::exists(file))

@@ -36,7 +36,7 @@ sys.stdout.buffer.write(shown.replace(b"\r", b""))
 class SavedCommand : public testing::Test {
  protected:
   // A result of a run of the words.
-  std::string result_of(const std::vector<std::string>& command) const {
+  std::string write_result(const std::vector<std::string>& command) const {
     const std::string path = folder_.path("r.json");
     EXPECT_EQ(run_binary({"run", "--engine", "model", "--compute", "12ms", "--cost", "decode=1ms",
                           "--cores", "8", "--steps", "20", "--json", path})
@@ -52,18 +52,18 @@ class SavedCommand : public testing::Test {
   TestFolder folder_;
 };
 
-TEST_F(SavedCommand, IsShownWholeBeforeItIsRun) {
+TEST_F(SavedCommand, ShowsWholeCommandBeforeRun) {
   const std::string result =
-      result_of({"/bin/sh", "-c", std::string(100, ' ') + "touch " + folder_.path("ran")});
+      write_result({"/bin/sh", "-c", std::string(100, ' ') + "touch " + folder_.path("ran")});
   const Ended ended = run_binary({"tune", "--from", result, "--budget", "1s"});
   EXPECT_THAT(ended.err, StartsWith("loaderscope: " + result + " runs: /bin/sh -c '  "));
   EXPECT_THAT(ended.err, HasSubstr(" touch " + folder_.path("ran") + "'\n"));
 }
 
-TEST_F(SavedCommand, IsRunFromATerminalOnlyAfterAYes) {
+TEST_F(SavedCommand, RequiresYesOnTerminal) {
   if (run_program("/bin/sh", {"-c", "command -v python3"}).exit_code != 0)
     GTEST_SKIP() << "no python3";
-  const std::string result = result_of({"/bin/sh", "-c", "touch " + folder_.path("ran")});
+  const std::string result = write_result({"/bin/sh", "-c", "touch " + folder_.path("ran")});
   const Ended ended =
       run_program("/usr/bin/env", {"python3", folder_.write("terminal.py", kOnTerminal), "n",
                                    binary(), "tune", "--from", result, "--budget", "1s"});
@@ -72,8 +72,8 @@ TEST_F(SavedCommand, IsRunFromATerminalOnlyAfterAYes) {
   EXPECT_FALSE(has_run());
 }
 
-TEST_F(SavedCommand, IsNotRunWithoutThePasswordThatItHad) {
-  const std::string result = result_of({"train", "--data", "https://me:pw@host/a"});
+TEST_F(SavedCommand, RefusesCommandWithoutItsPassword) {
+  const std::string result = write_result({"train", "--data", "https://me:pw@host/a"});
   const Ended saved =
       run_binary({"report", result, "--format", "json", "--output", folder_.path("again.json")});
   EXPECT_EQ(saved.exit_code, 0) << saved.err;

@@ -18,7 +18,7 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-TEST(Selftest, TheModelFindsEverything) {
+TEST(Selftest, FindsEveryDelayInTheModel) {
   const Ended ended = run_binary({"selftest", "--engine", "model"});
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(ended.out, StartsWith("Trust it here: at least 95 % of every injected delay was "
@@ -40,7 +40,7 @@ TEST(Selftest, PrintsOnlyJsonWhereAsked) {
   }
 }
 
-TEST(Selftest, LeavesNoFolderBehindWhenItIsStopped) {
+TEST(Selftest, LeavesNoFolderWhenStopped) {
   TestFolder folder;
   const Environment temporary("TMPDIR", folder.path("."));
   RunningBinary running({"selftest", "--json", folder.path("s.json")});

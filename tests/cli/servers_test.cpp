@@ -56,8 +56,8 @@ TEST_F(ServersCli, ReadsWithRequestsAndKeepsWhatTheyBrought) {
   EXPECT_THAT(second.out, Not(HasSubstr("requests.sent")));
 }
 
-// Of an image that is an object of its own nobody looks at the server before it is wanted.
-TEST_F(ServersCli, AnImageThatWasReplacedIsNotServedFromTheCache) {
+// An image that is an object by itself is requested only when its sample is read.
+TEST_F(ServersCli, FetchesReplacedImageAgain) {
   dataset::put(folder_.path("served/list.csv"), "path,label\na.jpg,0\n");
   const auto fetched = [&](const std::string& content) {
     dataset::put(folder_.path("served/a.jpg"), content);
@@ -76,7 +76,7 @@ TEST_F(ServersCli, AnImageThatWasReplacedIsNotServedFromTheCache) {
 }
 
 // Killed in the midst of it: what it had kept whole is found, what it was writing is gone.
-TEST_F(ServersCli, AKilledJobLeavesAFolderThatTheNextOneUses) {
+TEST_F(ServersCli, ReusesCacheFolderOfKilledJob) {
   const std::string url = server_.url("a.npy", "latency=0.02"), kept = folder_.path("kept");
   RunningBinary job({"run", "--data", url, "--shuffle", "--batch-size", "4", "--steps", "100000",
                      "--device", "null", "--num-workers", "1", "--queue-depth", "1", "--cache-dir",
@@ -101,8 +101,7 @@ TEST_F(ServersCli, AKilledJobLeavesAFolderThatTheNextOneUses) {
   EXPECT_TRUE(result.at("errors").at("by_kind").empty()) << result.at("errors");
 }
 
-// By the requests that the run counted.
-TEST_F(ServersCli, AWhatIfKnowsTheRequests) {
+TEST_F(ServersCli, PredictsFromCountedRequests) {
   const std::string saved = folder_.path("r.json");
   const Ended ended =
       run(server_.url("a.npy", "latency=0.01"), {"--queue-depth", "2", "--json", saved});
@@ -121,7 +120,7 @@ TEST_F(ServersCli, AWhatIfKnowsTheRequests) {
 }
 
 // 20 KB take 5 ms of a link that all share; or each has its first byte after 40 ms.
-TEST_F(ServersCli, AFullLinkIsToldFromAFarServer) {
+TEST_F(ServersCli, DistinguishesFullLinkFromFarServer) {
   dataset::put(folder_.path("served/b.npy"),
                source::npy_bytes("|u1", "(64, 20000)", std::string(64 * 20'000, 'x')));
   const auto findings_with = [&](const std::string& switches) {
@@ -145,7 +144,7 @@ TEST_F(ServersCli, AFullLinkIsToldFromAFarServer) {
 }
 
 // 20 KB take 25 ms of each connection, however many there are: more at once bring more.
-TEST_F(ServersCli, ALimitOfEachConnectionIsToldFromAFullLink) {
+TEST_F(ServersCli, DistinguishesConnectionLimitFromFullLink) {
   dataset::put(folder_.path("served/b.npy"),
                source::npy_bytes("|u1", "(64, 20000)", std::string(64 * 20'000, 'x')));
   const Ended ended =
@@ -164,19 +163,21 @@ TEST_F(ServersCli, ALimitOfEachConnectionIsToldFromAFullLink) {
   EXPECT_THAT(findings, Not(HasSubstr("storage-bandwidth")));
 }
 
-// What the server declares is what the word means: what it takes longer is its own work, and what
-// requests wait behind each other is none of it.
-TEST_F(ServersCli, AWhatIfShowsWhatTheStorageIsNow) {
+// The storage latency of what-if is the delay that the server declares. The measured latency also
+// contains the work of the server, but not the time that a request waits for others.
+TEST_F(ServersCli, ShowsMeasuredStorageInWhatIf) {
   const std::string saved = folder_.path("r.json");
   const Ended ended = run(server_.url("a.npy", "latency=0.02"),
                           {"--shuffle", "--queue-depth", "4", "--json", saved});
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   const Words words = {
       "what-if", saved, "--set", "storage.latency=20ms", "--set", "storage.in-flight=4"};
-  const Ended told = run_binary(words);
-  if (told.exit_code == 64 && told.err.find("the model of its requests misses") != told.err.npos)
-    GTEST_SKIP() << "other programs took this machine's time: " << told.err;
-  EXPECT_THAT(told.out, HasSubstr("ms now -> 20.00 ms: from a read or a request")) << told.err;
+  const Ended what_if = run_binary(words);
+  if (what_if.exit_code == 64 &&
+      what_if.err.find("the model of its requests misses") != what_if.err.npos)
+    GTEST_SKIP() << "other programs took this machine's time: " << what_if.err;
+  EXPECT_THAT(what_if.out, HasSubstr("ms now -> 20.00 ms: from a read or a request"))
+      << what_if.err;
   Words with_json = words;
   with_json.insert(with_json.end(), {"--json", "-"});
   const json storage = json::parse(run_binary(with_json).out).at("storage");
@@ -185,7 +186,7 @@ TEST_F(ServersCli, AWhatIfShowsWhatTheStorageIsNow) {
   EXPECT_EQ(storage.at(1).at("now"), 4);
 }
 
-TEST_F(ServersCli, WhatIsThrottledIsTriedAgainAndCounted) {
+TEST_F(ServersCli, RetriesAndCountsThrottledRequests) {
   const Ended ended = run(server_.url("a.npy", "fail=503x1,retry_after=0"), {"--json", "-"});
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("requests.throttled"));
@@ -193,7 +194,7 @@ TEST_F(ServersCli, WhatIsThrottledIsTriedAgainAndCounted) {
 }
 
 // In no output, result or trace.
-TEST_F(ServersCli, WrongKeysAreASentenceThatShowsNone) {
+TEST_F(ServersCli, HidesKeysThatTheServerRefuses) {
   const Environment key("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE");
   const Environment secret("AWS_SECRET_ACCESS_KEY", kSecret);
   const Environment token("AWS_SESSION_TOKEN", kToken);
@@ -205,7 +206,7 @@ TEST_F(ServersCli, WrongKeysAreASentenceThatShowsNone) {
   EXPECT_THAT(ended.err + ended.out, Not(HasSubstr(kToken)));
 }
 
-TEST_F(ServersCli, UrlsThatHoldSecretsAreRefusedAndNotShown) {
+TEST_F(ServersCli, RejectsUrlsWithSecretsAndHidesThem) {
   for (const std::string& url : {std::string("npy:https://me:hunter2@host/a.npy"),
                                  std::string("files:https://host/a/?X-Amz-Signature=hunter2"),
                                  std::string("npy:s3://b/a?endpoint=http://me:hunter2@host")}) {
@@ -216,7 +217,7 @@ TEST_F(ServersCli, UrlsThatHoldSecretsAreRefusedAndNotShown) {
   }
 }
 
-TEST_F(ServersCli, AnEndpointThatHoldsAPasswordIsRefusedAndNotShown) {
+TEST_F(ServersCli, RejectsEndpointWithPasswordAndHidesIt) {
   const Environment endpoint("AWS_ENDPOINT_URL", "http://me:hunter2@127.0.0.1:1");
   const Ended ended = run("npy:s3://bucket/a.npy", {"--json", folder_.path("r.json")});
   EXPECT_EQ(ended.exit_code, 1);
@@ -224,7 +225,7 @@ TEST_F(ServersCli, AnEndpointThatHoldsAPasswordIsRefusedAndNotShown) {
   EXPECT_THAT(ended.err + ended.out, Not(HasSubstr("hunter2")));
 }
 
-TEST_F(ServersCli, AFolderWithMoreNamesThanAreListedIsRefused) {
+TEST_F(ServersCli, RejectsFolderWithTooManyNames) {
   const std::string url = server_.url("", "names=60000");
   const Environment endpoint("AWS_ENDPOINT_URL", url.substr(0, url.size() - 1));
   const Ended ended = run("files:s3://bucket/photos/", {});
@@ -235,30 +236,30 @@ TEST_F(ServersCli, AFolderWithMoreNamesThanAreListedIsRefused) {
 
 // After 30 answers the store takes the session for expired: what came is reported, what did not is
 // counted, and neither key nor token is in anything that is written.
-TEST_F(ServersCli, AnExpiredSessionIsCountedAndShownNowhere) {
+TEST_F(ServersCli, CountsExpiredSessionAndHidesItsSecrets) {
   const Environment key("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE");
   const Environment secret("AWS_SECRET_ACCESS_KEY", kSecret);
   const Environment token("AWS_SESSION_TOKEN", kToken);
   const std::string url = server_.url("", "expire=30");
   const Environment endpoint("AWS_ENDPOINT_URL", url.substr(0, url.size() - 1));
   dataset::put(folder_.path("served/bucket/a.npy"),
-               dataset::content_of(folder_.path("served/a.npy")));
+               dataset::file_content(folder_.path("served/a.npy")));
   const std::string json_file = folder_.path("r.json"), page = folder_.path("r.html"),
                     trace = folder_.path("r.pftrace");
   const Ended ended = run("npy:s3://bucket/a.npy", {"--shuffle", "--json", json_file, "--html",
                                                     page, "--perfetto", trace, "--verbose"});
   EXPECT_THAT(ended.out + ended.err, HasSubstr("ExpiredToken"));
-  const json errors = json::parse(dataset::content_of(json_file)).at("errors");
+  const json errors = json::parse(dataset::file_content(json_file)).at("errors");
   EXPECT_GT(errors.at("by_kind").value("not_allowed", 0), 0) << errors;
-  for (const std::string& text : {ended.out, ended.err, dataset::content_of(json_file),
-                                  dataset::content_of(page), dataset::content_of(trace)}) {
+  for (const std::string& text : {ended.out, ended.err, dataset::file_content(json_file),
+                                  dataset::file_content(page), dataset::file_content(trace)}) {
     EXPECT_THAT(text, Not(HasSubstr(kSecret)));
     EXPECT_THAT(text, Not(HasSubstr(kToken)));
   }
 }
 
 // The store is moto's.
-TEST_F(ServersCli, AStoreThatSpeaksS3IsReadAndListed) {
+TEST_F(ServersCli, ReadsAndListsS3Store) {
   const std::string python = servers_python();
   if (python.empty()) GTEST_SKIP() << "no moto: scripts/python-env servers makes a Python with it";
   for (const char* name : {"photos/a.jpg", "photos/cats/b.jpg"})
@@ -287,13 +288,13 @@ TEST_F(ServersCli, AStoreThatSpeaksS3IsReadAndListed) {
 }
 
 // Before it has ever answered, too.
-TEST_F(ServersCli, AServerThatSaysNothingEndsTheRun) {
+TEST_F(ServersCli, EndsRunIfServerIsSilent) {
   const Ended ended = run(server_.url("a.npy", "latency=600"), {"--request-timeout", "1s"});
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_THAT(ended.err, HasSubstr("the server is silent for 1.000 s (6 tries)"));
 }
 
-TEST_F(ServersCli, NoServerIsASentence) {
+TEST_F(ServersCli, ReportsMissingServer) {
   const Ended ended = run("npy:http://127.0.0.1:1/a.npy", {});
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_THAT(ended.err, HasSubstr("127.0.0.1:1/a.npy: cannot be opened: "));

@@ -1,5 +1,5 @@
-// What makes a job of several hosts slow is told by what does: network namespaces whose links are
-// narrow, and a host that may use a part of a core.
+// Causes that slow down a job of several hosts: network namespaces with slow links, and a host that
+// may use a part of a core.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -65,7 +65,7 @@ class SlowHosts : public testing::Test {
     EXPECT_EQ(first.exit_code, 0) << first.err;
     return first.exit_code == 0 ? json::parse(folder_.read("job.json")) : json();
   }
-  static std::string told_by(const json& result) {
+  static std::string answer_text(const json& result) {
     std::string text = result.at("verdict").at("sentence").get<std::string>() + "\n";
     for (const json& finding : result.at("findings"))
       text += finding.at("id").get<std::string>() + ": " +
@@ -81,40 +81,40 @@ class SlowHosts : public testing::Test {
 };
 
 // 240 KB a step take 96 ms of it.
-TEST_F(SlowHosts, ANarrowLinkIsThatHostsOwn) {
+TEST_F(SlowHosts, BlamesNarrowLinkOfHost) {
   if (!hosts_.shape(2, "20mbit")) GTEST_SKIP() << "no tc, or a kernel without tbf";
   const json result = run(reading("50"));
   ASSERT_FALSE(result.is_null());
-  const std::string told = told_by(result);
-  EXPECT_THAT(told,
+  const std::string text = answer_text(result);
+  EXPECT_THAT(text,
               AllOf(HasSubstr("\nstraggler-host: node2 is the slowest: "),
-                    // Which is behind what it reads.
+                    // Notifications use the same link as the reads.
                     AnyOf(HasSubstr("it waits mostly for read ("),
                           HasSubstr("it waits mostly for notifications from the others (")),
                     HasSubstr("; reading takes "), HasSubstr("under way its requests bring "),
                     HasSubstr("look at the way from node2 to its storage: its network link")));
-  EXPECT_THAT(told, Not(HasSubstr("shared-storage"))) << told;
+  EXPECT_THAT(text, Not(HasSubstr("shared-storage"))) << text;
   for (const json& finding : result.at("findings"))
-    EXPECT_THAT(finding.at("command").dump(), Not(HasSubstr("num-workers"))) << told;
+    EXPECT_THAT(finding.at("command").dump(), Not(HasSubstr("num-workers"))) << text;
 }
 
 // 720 KB a step of all take 144 ms of it.
-TEST_F(SlowHosts, AFullStorageIsNoHostsFault) {
+TEST_F(SlowHosts, BlamesNoHostForFullStorage) {
   if (!hosts_.shape(PretendHosts::kStore, "40mbit"))
     GTEST_SKIP() << "no tc, or a kernel without tbf";
   const json result = run(reading("70"));
   ASSERT_FALSE(result.is_null());
-  const std::string told = told_by(result);
-  EXPECT_THAT(told, Not(HasSubstr("is the slowest"))) << told;
-  EXPECT_THAT(told, Not(HasSubstr("straggler"))) << told;
-  // Where other programs make the rate uneven, the records do not tell that it is shared.
-  EXPECT_THAT(told, AnyOf(HasSubstr("shared-storage: all 3 hosts wait for reads "),
+  const std::string text = answer_text(result);
+  EXPECT_THAT(text, Not(HasSubstr("is the slowest"))) << text;
+  EXPECT_THAT(text, Not(HasSubstr("straggler"))) << text;
+  // Other programs may make the rate uneven. Then the records do not show that it is shared.
+  EXPECT_THAT(text, AnyOf(HasSubstr("shared-storage: all 3 hosts wait for reads "),
                           HasSubstr("storage-bandwidth: the storage gives ")))
-      << told;
+      << text;
 }
 
-// Of a host that may use a twentieth of a core, and decodes for 4 ms a batch.
-TEST_F(SlowHosts, ACpuQuotaIsNamedWithItsHost) {
+// The host may use a twentieth of a core. It decodes for 4 ms per batch.
+TEST_F(SlowHosts, NamesHostWithCpuQuota) {
   const bool is_v2 = ::access("/sys/fs/cgroup/cgroup.procs", W_OK) == 0;
   const std::string group = std::string("/sys/fs/cgroup/") + (is_v2 ? "" : "cpu/") + "ls-test-" +
                             std::to_string(::getpid());
@@ -135,8 +135,8 @@ TEST_F(SlowHosts, ACpuQuotaIsNamedWithItsHost) {
   for (int i = 0; i < 50 && ::rmdir(group.c_str()) != 0; ++i) ::usleep(100'000);
   if (!is_limited) GTEST_SKIP() << "no quota of the CPU can be set";
   ASSERT_FALSE(result.is_null());
-  const std::string told = told_by(result);
-  EXPECT_THAT(told, AllOf(HasSubstr("\nstraggler-host: node1 is the slowest: "),
+  const std::string text = answer_text(result);
+  EXPECT_THAT(text, AllOf(HasSubstr("\nstraggler-host: node1 is the slowest: "),
                           HasSubstr("its threads wait for a core"), HasSubstr("(0.05 cores, "),
                           HasSubstr("its CPU quota stopped it"),
                           HasSubstr("look at what takes the cores of node1: its CPU quota")));

@@ -32,7 +32,7 @@ class StreamCli : public testing::Test {
     for (const int count : {6, 1, 5}) {
       source::TarBytes shard;
       for (int i = 0; i < count; ++i)
-        shard.add(std::to_string(i) + ".jpg", dataset::content_of(images[next++]));
+        shard.add(std::to_string(i) + ".jpg", dataset::file_content(images[next++]));
       dataset::put(folder_.path("tar/" + std::to_string(count) + ".tar"), shard.finish());
     }
   }
@@ -59,11 +59,11 @@ TEST_F(StreamCli, GivesAsManySamplesAndBytesAsTheIndex) {
     const json& rank = result.at("ranks").at(0);
     return std::pair(rank.at("samples"), rank.at("read_bytes"));
   };
-  const auto by_index = facts(result("", {"--num-workers", "1"}));
-  EXPECT_EQ(by_index.first, 24);
+  const auto indexed = facts(result("", {"--num-workers", "1"}));
+  EXPECT_EQ(indexed.first, 24);
   for (const char* executor : {"threads", "processes"}) {
     EXPECT_EQ(facts(result("?stream=1&shuffle=4", {"--num-workers", "2", "--executor", executor})),
-              by_index);
+              indexed);
   }
 }
 
@@ -74,7 +74,7 @@ TEST_F(StreamCli, UnpacksCompressedShardsAndSaysWhatThatTook) {
     for (const auto& shard : fs::directory_iterator(folder_.path("tar"))) {
       const std::string path =
           folder + "/" + shard.path().stem().string() + std::string(packing.ending);
-      dataset::put(path, packing.pack(dataset::content_of(shard.path().string())));
+      dataset::put(path, packing.pack(dataset::file_content(shard.path().string())));
       packed += fs::file_size(path);
     }
     const Words words = {"run",
@@ -102,9 +102,9 @@ TEST_F(StreamCli, UnpacksCompressedShardsAndSaysWhatThatTook) {
     EXPECT_GT(result.at("ranks").at(0).at("read_bytes"), packed / 2);
     EXPECT_THAT(ended.out, HasSubstr("\"read.decompress\""));
     EXPECT_THAT(ended.out, HasSubstr("source.unpacked_per_byte"));
-    const Ended by_index = run_binary({"run", "--data", "tar:" + folder, "--device", "null"});
-    EXPECT_EQ(by_index.exit_code, 1);
-    EXPECT_THAT(by_index.err, HasSubstr("read it as a stream, tar:PATH?stream=1, or unpack it"));
+    const Ended indexed = run_binary({"run", "--data", "tar:" + folder, "--device", "null"});
+    EXPECT_EQ(indexed.exit_code, 1);
+    EXPECT_THAT(indexed.err, HasSubstr("read it as a stream, tar:PATH?stream=1, or unpack it"));
   }
   EXPECT_THAT(run_binary({"list", "compression"}).out, HasSubstr("gzip"));
 }

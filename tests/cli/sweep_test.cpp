@@ -18,7 +18,7 @@ using ::testing::Not;
 using ::testing::StartsWith;
 
 // Each batch takes 32 ms of decoding and 12 ms of the GPU: three workers keep it busy.
-Words in_model(const std::string& command, const Words& more) {
+Words modelled(const std::string& command, const Words& more) {
   Words words = {command, "--engine", "model", "--cost",  "decode=8ms", "--compute",
                  "12ms",  "--batch",  "4",     "--cores", "8"};
   words.insert(words.end(), more.begin(), more.end());
@@ -27,7 +27,7 @@ Words in_model(const std::string& command, const Words& more) {
 
 TEST(SweepCommand, PutsTheBestAndTheKneeFirst) {
   const Ended ended =
-      run_binary(in_model("sweep", {"-L", "workers=1,2,3,4", "--vary", "prefetch=1,2"}));
+      run_binary(modelled("sweep", {"-L", "workers=1,2,3,4", "--vary", "prefetch=1,2"}));
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(ended.out, StartsWith("Best: num-workers=3 prefetch-factor=1: 333 samples/s (±0), "
                                     "100.0 % busy; 3 others cannot be told\n  apart from it\n"));
@@ -53,17 +53,17 @@ TEST(SweepCommand, TakesItsFlagsFromAScenarioToo) {
   EXPECT_THAT(run_binary({"run", "--scenario", file}).err, HasSubstr("vary: unknown key"));
 }
 
-TEST(SweepCommand, GoesOnWithASavedSweep) {
+TEST(SweepCommand, ResumesSavedSweep) {
   const TestFolder folder;
   const std::string path = folder.path("s.json");
   const Words axis = {"-L", "workers=1,2,3", "--json", path};
   Words brief = axis;
   brief.insert(brief.end(), {"--budget", "2s"});
-  ASSERT_EQ(run_binary(in_model("sweep", brief)).exit_code, 0);
+  ASSERT_EQ(run_binary(modelled("sweep", brief)).exit_code, 0);
   const json before = json::parse(folder.read("s.json"));
   Words resumed = axis;
   resumed.insert(resumed.end(), {"--resume", path});
-  ASSERT_EQ(run_binary(in_model("sweep", resumed)).exit_code, 0);
+  ASSERT_EQ(run_binary(modelled("sweep", resumed)).exit_code, 0);
   const json after = json::parse(folder.read("s.json"));
   EXPECT_EQ(before.at("budget_spent"), true);
   EXPECT_EQ(after.at("budget_spent"), false);
@@ -73,7 +73,7 @@ TEST(SweepCommand, GoesOnWithASavedSweep) {
     for (std::size_t r = 0; r < old_runs.size(); ++r)
       EXPECT_EQ(after.at("cases").at(i).at("runs").at(r), old_runs.at(r));
   }
-  const Ended other = run_binary(in_model("sweep", {"-L", "workers=1,2", "--resume", path}));
+  const Ended other = run_binary(modelled("sweep", {"-L", "workers=1,2", "--resume", path}));
   EXPECT_EQ(other.exit_code, 64);
   EXPECT_THAT(other.err, HasSubstr("--vary num-workers is 1 2 3 there and 1 2 here"));
 }
@@ -103,7 +103,7 @@ TEST(SweepCommand, FailsWithTheCommonestReason) {
   EXPECT_THAT(ended.err, HasSubstr("/nonexistent/photos"));
 }
 
-TEST(SweepCommand, DoesNotRunWhatIsMoreThanIsLeftOfTheBudget) {
+TEST(SweepCommand, SkipsCasesBeyondTheBudget) {
   const Ended ended =
       run_binary({"sweep", "--engine", "model", "--workers", "2", "--cores", "4", "--batch", "8",
                   "--cost", "decode=1ms", "--budget", "10s", "-L", "compute=1ms,10s"});
@@ -113,7 +113,7 @@ TEST(SweepCommand, DoesNotRunWhatIsMoreThanIsLeftOfTheBudget) {
 }
 
 TEST(SweepCommand, VariesTheLengthOfARunToo) {
-  const Ended ended = run_binary(in_model("sweep", {"-L", "steps=50,500", "--json", "-"}));
+  const Ended ended = run_binary(modelled("sweep", {"-L", "steps=50,500", "--json", "-"}));
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   const json answer = json::parse(ended.out);
   for (const json& one : answer.at("cases")) {
@@ -125,43 +125,43 @@ TEST(SweepCommand, VariesTheLengthOfARunToo) {
 
 TEST(SweepCommand, MapsWhatHasNoWorkersOnEitherAxis) {
   const Ended ended =
-      run_binary(in_model("sweep", {"-L", "prefetch=1,2", "--vary", "workers=0,1,2"}));
+      run_binary(modelled("sweep", {"-L", "prefetch=1,2", "--vary", "workers=0,1,2"}));
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(ended.out, ContainsRegex("prefetch . workers +0 +1 +2\n"));
 }
 
 TEST(TuneCommand, SaysWhatNothingFitsInto) {
-  const Ended ended = run_binary(in_model("tune", {"--max-memory", "1KB"}));
+  const Ended ended = run_binary(modelled("tune", {"--max-memory", "1KB"}));
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_THAT(ended.err, HasSubstr("no setting could be run: slots take "));
   EXPECT_THAT(ended.err, HasSubstr("more than the 1.00 KB of --max-memory"));
 }
 
-TEST(TuneCommand, IsSavedWhereItCannotBePrinted) {
+TEST(TuneCommand, SavesResultThatCannotBePrinted) {
   const TestFolder folder;
   const std::string saved = folder.path("t.json");
-  RunningBinary running(in_model("tune", {"--json", saved}), "/dev/full");
+  RunningBinary running(modelled("tune", {"--json", saved}), "/dev/full");
   const Ended ended = running.wait();
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_THAT(ended.err, HasSubstr("standard output: "));
   const Ended next = run_binary({"tune", "--from", saved});
-  EXPECT_THAT(next.err, HasSubstr("loaderscope.tune/1"));  // it is whole
+  EXPECT_THAT(next.err, HasSubstr("loaderscope.tune/1"));  // the saved file is complete
 }
 
 TEST(TuneCommand, CallsForWhatWasMeasured) {
   const Ended ended = run_binary(
-      in_model("tune", {"--executor", "processes", "--no-in-order", "-L", "workers=2,3"}));
+      modelled("tune", {"--executor", "processes", "--no-in-order", "-L", "workers=2,3"}));
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("in_order=False)"));
   EXPECT_THAT(ended.out, Not(HasSubstr("persistent_workers=True)")));
-  const Ended shared = run_binary(in_model("tune", {"--task", "sample", "--workers", "4", "-L",
+  const Ended shared = run_binary(modelled("tune", {"--task", "sample", "--workers", "4", "-L",
                                                     "prefetch-depth=8", "--memory", "pageable"}));
   ASSERT_EQ(shared.exit_code, 0) << shared.err;
   EXPECT_THAT(shared.out, HasSubstr("prefetch_factor=2"));
 }
 
-TEST(TuneCommand, PutsTheSettingFirstAndTheCallToPasteBehindIt) {
-  const Ended ended = run_binary(in_model("tune", {}));
+TEST(TuneCommand, PutsSettingFirstAndThenCallToPaste) {
+  const Ended ended = run_binary(modelled("tune", {}));
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(ended.out, StartsWith("Use num-workers=3 prefetch-factor=1 memory=pageable: 100.0 % "
                                     "busy"));
@@ -194,7 +194,7 @@ TEST(TuneCommand, FindsWorkersThatWaitBeyondTheCores) {
 }
 
 TEST(TuneCommand, SavesTheAnswer) {
-  const Ended ended = run_binary(in_model("tune", {"--json", "-"}));
+  const Ended ended = run_binary(modelled("tune", {"--json", "-"}));
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   const json answer = json::parse(ended.out);
   EXPECT_EQ(answer.at("schema"), "loaderscope.tune/1");
@@ -209,7 +209,7 @@ TEST(TuneCommand, SavesTheAnswer) {
 TEST(TuneCommand, TunesASavedRun) {
   const TestFolder folder;
   const std::string path = folder.path("r.json");
-  ASSERT_EQ(run_binary(in_model("run", {"--workers", "1", "--json", path})).exit_code, 0);
+  ASSERT_EQ(run_binary(modelled("run", {"--workers", "1", "--json", path})).exit_code, 0);
   const Ended ended = run_binary({"tune", "--from", path});
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(ended.out, StartsWith("Use num-workers=3 prefetch-factor=1 memory=pageable"));
@@ -229,34 +229,34 @@ std::size_t longest_line(const std::string& text) {
   return longest;
 }
 
-TEST(SweepAndTune, FitAPage) {
+TEST(SweepAndTune, LimitsLinesTo100Columns) {
   for (const Words& words :
-       {in_model("sweep", {"-L", "workers=1,2", "-L", "memory=pageable,pinned-slots"}),
-        in_model("tune", {})}) {
+       {modelled("sweep", {"-L", "workers=1,2", "-L", "memory=pageable,pinned-slots"}),
+        modelled("tune", {})}) {
     const Ended ended = run_binary(words);
     const auto next = ended.out.find("next: ");  // a command is not broken
     EXPECT_LE(longest_line(ended.out.substr(0, next)), 100U) << ended.out;
   }
 }
 
-TEST(SweepAndTune, RefuseInOneSentence) {
+TEST(SweepAndTune, RejectsInOneSentence) {
   for (const Refused& refused : std::vector<Refused>{
-           {in_model("sweep", {}), "give an axis"},
-           {in_model("sweep", {"-L", "worker=1"}), "did you mean 'workers'?"},
-           {in_model("sweep", {"-L", "workers="}), "the list is empty"},
-           {in_model("sweep", {"-L", "workers=1,x"}), "expected a whole number"},
-           {in_model("sweep", {"-L", "workers=1", "--budget", "0s"}), "--budget 0s"},
-           {in_model("sweep", {"-L", "workers=1", "--budget", "1ms"}), "too short for one case"},
-           {in_model("sweep", {"-L", "workers=1", "--precision", "3"}), "expected a share"},
-           {in_model("sweep", {"-L", "workers=1", "--resume", "/nonexistent"}), "no such file", 1},
-           {in_model("sweep", {"-L", "workers=1", "--require", "device.busy > 0"}), "--require"},
-           {in_model("sweep", {"-L", "workers=1", "--prove"}), "--prove"},
-           {in_model("sweep", {"-L", "workers=1", "-L", "workers=2"}), "is given twice"},
-           {in_model("tune", {"--goal", "0.9"}), "expected gpu: and a share"},
-           {in_model("tune", {"--goal", "gpu:0.9", "--within", "3%"}), "contradicts --goal"},
-           {in_model("tune", {"--budget", "1ms"}), "too short for one case"},
-           {in_model("tune", {"--max-memory", "1"}), "no setting could be run", 1},
-           {in_model("tune", {"--from", "/nonexistent"}), "the result says what the base case is"},
+           {modelled("sweep", {}), "give an axis"},
+           {modelled("sweep", {"-L", "worker=1"}), "did you mean 'workers'?"},
+           {modelled("sweep", {"-L", "workers="}), "the list is empty"},
+           {modelled("sweep", {"-L", "workers=1,x"}), "expected a whole number"},
+           {modelled("sweep", {"-L", "workers=1", "--budget", "0s"}), "--budget 0s"},
+           {modelled("sweep", {"-L", "workers=1", "--budget", "1ms"}), "too short for one case"},
+           {modelled("sweep", {"-L", "workers=1", "--precision", "3"}), "expected a share"},
+           {modelled("sweep", {"-L", "workers=1", "--resume", "/nonexistent"}), "no such file", 1},
+           {modelled("sweep", {"-L", "workers=1", "--require", "device.busy > 0"}), "--require"},
+           {modelled("sweep", {"-L", "workers=1", "--prove"}), "--prove"},
+           {modelled("sweep", {"-L", "workers=1", "-L", "workers=2"}), "is given twice"},
+           {modelled("tune", {"--goal", "0.9"}), "expected gpu: and a share"},
+           {modelled("tune", {"--goal", "gpu:0.9", "--within", "3%"}), "contradicts --goal"},
+           {modelled("tune", {"--budget", "1ms"}), "too short for one case"},
+           {modelled("tune", {"--max-memory", "1"}), "no setting could be run", 1},
+           {modelled("tune", {"--from", "/nonexistent"}), "the result says what the base case is"},
            {{"tune", "--from", "/nonexistent"}, "there is no such file", 1},
            {{"tune", "--cost", "decode=1ms", "--goal", "gpu:0.9"}, "give --compute"},
        }) {

@@ -1,5 +1,5 @@
 // Programs that end badly, or do to their process what a measurement does not expect: one sentence,
-// the right exit code, and nothing left behind.
+// the right exit code, and no files or processes left.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -44,7 +44,7 @@ class TorchEnds : public TorchJobs, public ::testing::WithParamInterface<BadEnd>
   TorchEnds() : TorchJobs("bad_ends.py") {}
 };
 
-TEST_P(TorchEnds, AreOneSentenceAndLeaveNothing) {
+TEST_P(TorchEnds, ReportsEndInOneSentenceAndCleansUp) {
   const TestFolder temporary;
   const Environment folder("TMPDIR", temporary.path(""));
   measured(GetParam().job, 2);
@@ -66,26 +66,26 @@ INSTANTIATE_TEST_SUITE_P(
         BadEnd{"leaves_shared_memory", "was killed by signal 9"},
         BadEnd{"catches_interrupts", "goes on", 130}, BadEnd{"ignores_all", "goes on", 130},
         BadEnd{"ignores_all_but_a_hangup", "goes on", 130}),
-    [](const auto& of) { return std::string(of.param.job); });
+    [](const auto& test) { return std::string(test.param.job); });
 
 class TorchOddities : public TorchJobs {
  protected:
   TorchOddities() : TorchJobs("bad_ends.py") {}
 };
 
-TEST_F(TorchOddities, AProgramThatClosesOurLineIsMeasuredToItsEnd) {
+TEST_F(TorchOddities, MeasuresProgramThatClosesOurSocket) {
   const json result = measured("closes_files_later", 0);
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
   EXPECT_EQ(result.at("window").at("steps"), 45);
 }
 
-TEST_F(TorchOddities, SpawnedWorkersWithoutOurEnvironmentWork) {
+TEST_F(TorchOddities, MeasuresSpawnedWorkersWithoutOurEnvironment) {
   const json result = measured("clears_environment", 1);
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
   EXPECT_EQ(result.at("stages").at("opaque").at("count"), 45 * 8);
 }
 
-TEST_F(TorchOddities, AnotherLoaderAfterAFailedOneIsMeasured) {
+TEST_F(TorchOddities, MeasuresLoaderAfterFailedOne) {
   const json result = measured("in_a_sample_that_is_caught", 2);
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
   EXPECT_EQ(result.at("window").at("steps"), 45);
@@ -101,7 +101,7 @@ void PrintTo(const Lasting& lasting, std::ostream* out) { *out << lasting.job; }
 
 class TorchOutlived : public TorchOddities, public ::testing::WithParamInterface<Lasting> {};
 
-// A minute is far more than the process that is left behind takes to write its file.
+// Waits a minute: far more than the remaining process takes to write its file.
 bool is_written_at_last(const TestFolder& folder, const std::string& name) {
   for (int looks = 0; looks < 600; ++looks) {
     if (folder.files() > 0 && folder.read(name) == "done") return true;
@@ -110,7 +110,7 @@ bool is_written_at_last(const TestFolder& folder, const std::string& name) {
   return false;
 }
 
-TEST_P(TorchOutlived, ProcessesThatOutliveTheProgramAreLeftAlone) {
+TEST_P(TorchOutlived, LeavesProcessesThatOutliveProgramAlone) {
   const TestFolder temporary, left;
   const Environment folder("TMPDIR", temporary.path("")), file("JOB_FILE", left.path("file"));
   measured(GetParam().job, 2);
@@ -122,7 +122,7 @@ TEST_P(TorchOutlived, ProcessesThatOutliveTheProgramAreLeftAlone) {
 INSTANTIATE_TEST_SUITE_P(Jobs, TorchOutlived,
                          ::testing::Values(Lasting{"leaves_a_saver", 0, ""},
                                            Lasting{"daemonises", 1, "start it in the foreground"}),
-                         [](const auto& of) { return std::string(of.param.job); });
+                         [](const auto& test) { return std::string(test.param.job); });
 
 // A note of the result that has these words; "" without one.
 std::string note_with(const json& result, const std::string& words) {
@@ -132,14 +132,14 @@ std::string note_with(const json& result, const std::string& words) {
   return "";
 }
 
-TEST_F(TorchOddities, AWorkerThatCannotJoinIsSaidAndItsSamplesCount) {
+TEST_F(TorchOddities, ReportsWorkerThatCannotJoinAndCountsItsSamples) {
   const json result = measured("cannot_join", 2);
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
   EXPECT_THAT(note_with(result, "1 worker process"), HasSubstr("Too many open files"));
   EXPECT_EQ(result.at("window").at("samples"), (50 - 5) * 8);
 }
 
-TEST_F(TorchOddities, AProgramThatWritesOverOurMemoryGoesOn) {
+TEST_F(TorchOddities, SurvivesProgramThatOverwritesOurMemory) {
   const json result = measured("writes_over_our_page", 2);
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
   EXPECT_EQ(said("batches").value("batches", 0), 50);
@@ -153,15 +153,15 @@ for _ in DataLoader(list(range(240)), 8, num_workers=2): pass
 print("went on")
 )";
 
-TEST_F(TorchOddities, AScriptWhosePathIsNoUtf8IsMeasured) {
+TEST_F(TorchOddities, MeasuresScriptWithInvalidUtf8InPath) {
   const TestFolder folder;
   const json result = run({}, {torch_python(), folder.write("caf\xe9.py", kPlainJob)});
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
   EXPECT_EQ(result.at("window").at("steps"), 25);
 }
 
-// Where the kernel lets nobody mount anything, there is nothing to test.
-TEST_F(TorchOddities, ATemporaryFolderThatRunsNothingIsNotUsed) {
+// The test is skipped if the kernel allows no mount.
+TEST_F(TorchOddities, AvoidsTemporaryFolderWithoutExecution) {
   const TestFolder folder;
   const std::string program = folder.write("program.py", kPlainJob), mount = folder.path("noexec");
   std::filesystem::create_directory(mount);
@@ -177,8 +177,8 @@ TEST_F(TorchOddities, ATemporaryFolderThatRunsNothingIsNotUsed) {
 
 // These need no torch.
 
-// Of another machine, say: the program is none the worse for it.
-TEST(GuestPackage, WithoutItsLibraryTheProgramGoesOn) {
+// The library may be of another machine. The program must run without it.
+TEST(GuestPackage, RunsProgramWithoutItsLibrary) {
   const TestFolder other;
   const std::string program = other.write("program.py", R"(import os, sys, types
 with open(os.environ["LOADERSCOPE_GUEST"] + "/libloaderscope_guest.so", "w") as file: file.write("x")
@@ -194,7 +194,7 @@ print("went on", dataloader.value)
   EXPECT_THAT(ended.err, HasSubstr("that could be measured: torch.utils.data.dataloader is not"));
 }
 
-TEST(GuestFolder, OfAFullDiskIsTakenAwayAgain) {
+TEST(GuestFolder, CleansUpOnFullDisk) {
   const TestFolder temporary;
   const Environment folder("TMPDIR", temporary.path(""));
   const Ended ended =
@@ -204,7 +204,7 @@ TEST(GuestFolder, OfAFullDiskIsTakenAwayAgain) {
   EXPECT_EQ(temporary.files(), 0);
 }
 
-TEST(GuestPackage, RunsTheUsersOwnSiteCustomizeAsItself) {
+TEST(GuestPackage, RunsSiteCustomizeOfUser) {
   const TestFolder own;
   own.write("sitecustomize.py", "import os\nprint('mine', os.path.dirname(__file__))\n");
   const Environment path("PYTHONPATH", own.path(""));
@@ -213,7 +213,7 @@ TEST(GuestPackage, RunsTheUsersOwnSiteCustomizeAsItself) {
 }
 
 // A package by the name of torch that is not what it should be.
-TEST(GuestPackage, ATorchThatIsNotUnderstoodIsLeftAlone) {
+TEST(GuestPackage, LeavesUnknownTorchAlone) {
   const TestFolder other;
   other.write("loader.py", R"(class _BaseDataLoaderIter:
     def __next__(self): raise StopIteration

@@ -1,4 +1,4 @@
-// --bind of somebody else's workers, as they themselves see it.
+// --bind of a user's workers, as the workers themselves see it.
 #include <gmock/gmock.h>
 
 #include "base/cpu_set.h"
@@ -9,7 +9,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Each sample is the CPUs that its worker may run on; the answer is printed behind the last.
+// Each sample is the CPUs that its worker may run on; the answer is printed after the last.
 constexpr const char* kProgram = R"(
 import os, sys, threading
 import torch
@@ -39,7 +39,7 @@ class TorchBind : public TorchTest, public testing::WithParamInterface<const cha
   TestFolder folder_;
 };
 
-TEST_P(TorchBind, EachWorkerRunsWhereItIsToldTo) {
+TEST_P(TorchBind, RunsEachWorkerOnItsCpu) {
   const CpuSet cpus = allowed_cpus();
   if (cpus.size() < 2) GTEST_SKIP() << "one CPU may be used";
   const std::string first = std::to_string(cpus[0]), second = std::to_string(cpus[1]);
@@ -54,7 +54,7 @@ TEST_P(TorchBind, EachWorkerRunsWhereItIsToldTo) {
               HasSubstr("seen [(0, '" + second + "'), (1, '" + second + "')]"));
 }
 
-TEST_P(TorchBind, WhatCannotBeIsRefusedBeforeTheProgramStarts) {
+TEST_P(TorchBind, RejectsMissingCpuBeforeProgramStarts) {
   const Ended ended = bound("1048575");
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_THAT(ended.err, HasSubstr("CPU 1048575 is not there or may not be used"));

@@ -1,4 +1,4 @@
-// What our hooks cost in a program of PyTorch that is bad for them, by counts: each has a bound,
+// Costs of our hooks in a program of PyTorch that is bad for them, in counts. Each has a bound,
 // which `loaderscope help overhead` lists.
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ class TorchCosts : public TorchJobs {
   TorchCosts() : TorchJobs("costs.py") {}
 };
 
-TEST_F(TorchCosts, StayWithinTheirBounds) {
+TEST_F(TorchCosts, StaysWithinBounds) {
   run({"--no-hook-cost"}, {torch_python(), file_});
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
   const nlohmann::json counted = said("calls_per_iterator");

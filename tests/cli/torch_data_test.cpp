@@ -18,14 +18,14 @@ class TorchData : public TorchJobs {
   }
 };
 
-TEST_F(TorchData, TextThatIsTokenisedAndPadded) {
+TEST_F(TorchData, MeasuresTokenisedAndPaddedText) {
   const json result = measured("text", 2);
   expect_all_measured(result);
   EXPECT_EQ(result.at("stages").at("collate").at("count"), 55);
   EXPECT_EQ(result.at("stages").at("opaque").at("count"), 440);
 }
 
-TEST_F(TorchData, TokenizersAreAugmenting) {
+TEST_F(TorchData, CountsTokenizersAsAugmenting) {
   if (!has("tokenizers")) GTEST_SKIP() << "this Python has no tokenizers";
   const json result = measured("tokenizers", 2);
   expect_all_measured(result);
@@ -33,7 +33,7 @@ TEST_F(TorchData, TokenizersAreAugmenting) {
 }
 
 // A row group holds 100 labels of 8 bytes, and texts; it is read once for each sample.
-TEST_F(TorchData, RowGroupsOfParquetAreReadWithTheirBytes) {
+TEST_F(TorchData, CountsBytesOfParquetRowGroups) {
   if (!has("pyarrow")) GTEST_SKIP() << "this Python has no pyarrow";
   const json result = measured("parquet", 1);
   expect_all_measured(result);
@@ -42,8 +42,8 @@ TEST_F(TorchData, RowGroupsOfParquetAreReadWithTheirBytes) {
   EXPECT_GT(read.at("bytes").get<double>(), 54 * 100 * 8.0);
 }
 
-// Their classes are made in C.
-TEST_F(TorchData, FilesAndTablesOfArrowAreLookedInto) {
+// Arrow classes are written in C.
+TEST_F(TorchData, MeasuresFilesAndTablesOfArrow) {
   if (!has("pyarrow")) GTEST_SKIP() << "this Python has no pyarrow";
   const json files = measured("arrow_files", 2);
   expect_all_measured(files);
@@ -54,7 +54,7 @@ TEST_F(TorchData, FilesAndTablesOfArrowAreLookedInto) {
   EXPECT_EQ(tables.at("stages").at("decode").at("count"), 95 * 32);
 }
 
-TEST_F(TorchData, BatchesOfWebdatasetAreTheUnitOfThePrediction) {
+TEST_F(TorchData, PredictsInBatchesOfWebdataset) {
   if (!has("webdataset")) GTEST_SKIP() << "this Python has no webdataset";
   const json result = measured("web_batches", 1);
   expect_all_measured(result);
@@ -65,7 +65,7 @@ TEST_F(TorchData, BatchesOfWebdatasetAreTheUnitOfThePrediction) {
 
 class TorchTables : public TorchData, public ::testing::WithParamInterface<int> {};
 
-TEST_P(TorchTables, OfRowsInMemoryNeverWantMoreWorkers) {
+TEST_P(TorchTables, RequestsNoWorkersForRowsInMemory) {
   const json result = measured("table", GetParam());
   expect_all_measured(result);
   for (const json& finding : result.at("findings"))

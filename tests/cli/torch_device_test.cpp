@@ -1,5 +1,5 @@
-// Where the batches of somebody else's DataLoader go: copies by the program, loaders around the
-// DataLoader, and what a GPU says of itself.
+// Batches of a user's DataLoader on their way to the device: copies by the program, loaders around
+// the DataLoader, and times that a GPU records.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ std::string torch_file(const std::string& name) {
 
 bool has_gpu() { return std::filesystem::exists("/dev/nvidiactl"); }
 
-// Of "the device": that kind of a tensor is on no GPU and on no CPU, and holds nothing.
+// Uses the device "meta": its tensors are on no GPU and on no CPU, and hold nothing.
 class TorchDevice : public TorchTest {
  protected:
   Ended program(const Words& flags, const std::string& file, const Words& words) {
@@ -39,7 +39,7 @@ class TorchDevice : public TorchTest {
     all.insert(all.end(), flags.begin(), flags.end());
     return run_binary(all);
   }
-  static json result_of(const Ended& ended) {
+  static json parsed_result(const Ended& ended) {
     EXPECT_EQ(ended.exit_code, 0) << ended.err;
     return ended.exit_code == 0 ? json::parse(ended.out) : json();
   }
@@ -47,28 +47,30 @@ class TorchDevice : public TorchTest {
   const Environment device_{"JOB_DEVICE", "meta"};
 };
 
-double median_of(const json& result, const char* stage) {
+double median_s(const json& result, const char* stage) {
   return result.at("stages").at(stage).at("p50_s");
 }
 
-TEST_F(TorchDevice, CopiesOfTheProgramAreH2d) {
-  const json result = result_of(program({"--inject", "h2d=+5ms"}, "prefetchers.py", {"copying"}));
+TEST_F(TorchDevice, CountsCopiesOfProgramAsH2d) {
+  const json result =
+      parsed_result(program({"--inject", "h2d=+5ms"}, "prefetchers.py", {"copying"}));
   expect_closed(result);
   const json& copies = result.at("stages").at("h2d");
   EXPECT_EQ(copies.at("count"), result.at("window").at("steps"));
-  EXPECT_GE(median_of(result, "h2d"),
+  EXPECT_GE(median_s(result, "h2d"),
             0.005 / 2);  // most of the delay, which a copy here has none of
   EXPECT_GE(
       result.at("account").at("stall_s").at("h2d").get<double>(),
       0.0045 * result.at("window").at("steps").get<double>());  // some of it may be contention
-  EXPECT_GE(median_of(result, "compute"), 0.004);  // as declared, and the copy is no part of it
+  EXPECT_GE(median_s(result, "compute"), 0.004);  // the declared time; the copy does not count
 }
 
-TEST_F(TorchDevice, ALoaderThatGivesAtOnceHasNoFault) {
-  const json result = result_of(loader("copying", {"--compute", "4ms", "--inject", "h2d=+5ms"}));
+TEST_F(TorchDevice, FindsNoFaultInImmediateLoader) {
+  const json result =
+      parsed_result(loader("copying", {"--compute", "4ms", "--inject", "h2d=+5ms"}));
   expect_closed(result);
   EXPECT_EQ(result.at("window").at("steps"), 2 * 12 - 5);
-  EXPECT_GE(median_of(result, "h2d"),
+  EXPECT_GE(median_s(result, "h2d"),
             0.005 / 2);  // most of the delay, which a copy here has none of
   const std::string notes = result.at("notes").dump();
   EXPECT_THAT(notes, AllOf(HasSubstr("the loader is a Copying around a DataLoader"),
@@ -77,8 +79,8 @@ TEST_F(TorchDevice, ALoaderThatGivesAtOnceHasNoFault) {
     EXPECT_THAT(notes, Not(HasSubstr(fault)));
 }
 
-TEST_F(TorchDevice, APlainDataLoaderIsNotSpokenOf) {
-  const json result = result_of(loader("plain", {"--compute", "4ms"}));
+TEST_F(TorchDevice, SaysNothingOfPlainDataLoader) {
+  const json result = parsed_result(loader("plain", {"--compute", "4ms"}));
   expect_closed(result);
   EXPECT_THAT(result.at("notes").dump(),
               AllOf(Not(HasSubstr("the loader")), Not(HasSubstr("already"))));
@@ -93,13 +95,13 @@ void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.loader; }
 
 class TorchLoaderFaults : public TorchDevice, public ::testing::WithParamInterface<Fault> {};
 
-TEST_P(TorchLoaderFaults, AreNamed) {
-  const json result = result_of(loader(GetParam().loader, {"--compute", "4ms"}));
+TEST_P(TorchLoaderFaults, NamesFaultOfLoader) {
+  const json result = parsed_result(loader(GetParam().loader, {"--compute", "4ms"}));
   expect_closed(result);
   for (const char* said : GetParam().said) EXPECT_THAT(result.at("notes").dump(), HasSubstr(said));
-  // Nothing that was computed is lost, and nothing is counted twice.
+  // Each compute counts once.
   const json& compute = result.at("stages").at("compute");
-  EXPECT_EQ(median_of(result, "compute"), 0.004);
+  EXPECT_EQ(median_s(result, "compute"), 0.004);
   EXPECT_LE(compute.at("max_s"), 0.008);  // the two last ones of an epoch
 }
 
@@ -112,9 +114,9 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"prefetcher", {"holds a ready batch until its DataLoader has given the next one"}},
         Fault{"dropping", {"the loader gave 11 of the 12 batches", "holds a ready batch"}},
         Fault{"on_device", {"the DataLoader gives batches that are on meta already"}}),
-    [](const auto& of) { return std::string(of.param.loader); });
+    [](const auto& test) { return std::string(test.param.loader); });
 
-TEST_F(TorchDevice, AnEpochsEndThatNobodyThoughtOfIsOneSentence) {
+TEST_F(TorchDevice, ReportsUnexpectedEndOfEpoch) {
   const Ended ended = loader("failing");
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_THAT(ended.err, AllOf(HasSubstr("Traceback"),
@@ -122,13 +124,13 @@ TEST_F(TorchDevice, AnEpochsEndThatNobodyThoughtOfIsOneSentence) {
                                          "after batch 10 of epoch 0; its traceback is above")));
 }
 
-TEST_F(TorchDevice, WhatGivesNoBatchesIsRefused) {
+TEST_F(TorchDevice, RejectsLoaderWithoutBatches) {
   const Ended ended = loader("nothing");
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_THAT(ended.err, HasSubstr("what it makes, a int, gives no batches"));
 }
 
-TEST_F(TorchDevice, WithoutAGpuCudaIsRefused) {
+TEST_F(TorchDevice, RejectsCudaWithoutGpu) {
   if (has_gpu()) GTEST_SKIP() << "there is a GPU here";
   const Ended ended = loader("plain", {"--device", "cuda"});
   EXPECT_EQ(ended.exit_code, 1);
@@ -145,9 +147,9 @@ class TorchPretendGpu : public TorchDevice {
   const Environment cupti_{"LOADERSCOPE_CUPTI", pretend_cupti()};
 };
 
-TEST_F(TorchPretendGpu, WhatItSaysOfItselfIsTheAccount) {
+TEST_F(TorchPretendGpu, TakesAccountFromCupti) {
   const Ended ended = program({}, "pretend_gpu.py", {});
-  const json result = result_of(ended);
+  const json result = parsed_result(ended);
   expect_closed(result);
   EXPECT_EQ(result.at("config").at("device"), "cuda");
   EXPECT_THAT(ended.err, HasSubstr("memory of the GPU taken: 0"));
@@ -164,41 +166,41 @@ TEST_F(TorchPretendGpu, WhatItSaysOfItselfIsTheAccount) {
   EXPECT_THAT(result.at("notes").dump(), HasSubstr("by CUPTI, in 25 of 25 steps"));
 }
 
-TEST_F(TorchPretendGpu, WhereItCannotBeAskedTheHostsViewIsLeft) {
+TEST_F(TorchPretendGpu, KeepsViewOfHostIfCuptiRefuses) {
   const Environment refuses("PRETEND_REFUSES", "1");
-  const json result = result_of(program({}, "pretend_gpu.py", {}));
+  const json result = parsed_result(program({}, "pretend_gpu.py", {}));
   expect_closed(result);
   EXPECT_EQ(result.at("config").at("device"), "script");
   EXPECT_THAT(result.at("notes").dump(),
               HasSubstr("compute is what the host saw: CUPTI refuses a second profiler: another"));
 }
 
-TEST_F(TorchPretendGpu, AProfilerOfTheProgramsOwnIsLeftAlone) {
+TEST_F(TorchPretendGpu, LeavesProfilerOfProgramAlone) {
   const Environment profiles("PROFILES", "1");
-  const json result = result_of(program({}, "pretend_gpu.py", {}));
+  const json result = parsed_result(program({}, "pretend_gpu.py", {}));
   expect_closed(result);
   EXPECT_EQ(result.at("window").at("steps"), 25);
   EXPECT_THAT(result.at("notes").dump(), AllOf(HasSubstr("once the program's profiler has begun"),
                                                HasSubstr("in the others it is what the host saw")));
 }
 
-// What watches it is the parent's, and nobody is to wait for that.
-TEST_F(TorchPretendGpu, AWorkerThatProfilesDoesNotHang) {
+// The parent's thread watches the GPU; the worker must not wait for that thread.
+TEST_F(TorchPretendGpu, SurvivesProfilerInWorker) {
   const Ended ended = program({}, "pretend_gpu_forks.py", {"worker"});
-  expect_closed(result_of(ended));
+  expect_closed(parsed_result(ended));
   EXPECT_THAT(ended.err, HasSubstr("with a worker 24"));
 }
 
-TEST_F(TorchPretendGpu, AChildThatTakesBatchesEnds) {
+TEST_F(TorchPretendGpu, LetsChildThatTakesBatchesEnd) {
   const Ended ended = program({}, "pretend_gpu_forks.py", {"child"});
-  result_of(ended);
+  parsed_result(ended);
   EXPECT_THAT(ended.err, AllOf(HasSubstr("child 24"), HasSubstr("ended with 0")));
 }
 
 // The thread that pins, which PyTorch starts only where there is an accelerator.
-TEST_F(TorchDevice, ThePinThreadIsWatchedAndGoesOn) {
+TEST_F(TorchDevice, MeasuresPinThread) {
   const Ended ended = program({"--bind", "0"}, "pretend_pin.py", {});
-  const json result = result_of(ended);
+  const json result = parsed_result(ended);
   EXPECT_THAT(ended.err, HasSubstr("60 batches"));
   expect_closed(result);
   const json& pinned = result.at("stages").at("pin");
@@ -206,14 +208,14 @@ TEST_F(TorchDevice, ThePinThreadIsWatchedAndGoesOn) {
   EXPECT_GE(pinned.at("mean_s"), 0.002);  // two tensors
 }
 
-TEST_F(TorchDevice, APinThreadThatCannotBeWatchedPins) {
+TEST_F(TorchDevice, LetsUnknownPinThreadPin) {
   const Ended ended = program({}, "pretend_pin.py", {"oddly"});
-  const json result = result_of(ended);
+  const json result = parsed_result(ended);
   EXPECT_THAT(ended.err, HasSubstr("60 batches"));
   EXPECT_THAT(result.at("notes").dump(), HasSubstr("the thread that pins is not looked into"));
 }
 
-// On a real one.
+// Needs a real GPU.
 class TorchGpu : public TorchDevice {
  protected:
   void SetUp() override {
@@ -223,22 +225,22 @@ class TorchGpu : public TorchDevice {
   const Environment real_{"JOB_DEVICE", "cuda"};
 };
 
-TEST_F(TorchGpu, KernelsAndCopiesOfTheProgramAreItsAccount) {
-  const json result = result_of(program({}, "prefetchers.py", {"copying"}));
+TEST_F(TorchGpu, AccountsForKernelsAndCopies) {
+  const json result = parsed_result(program({}, "prefetchers.py", {"copying"}));
   expect_closed(result);
   EXPECT_EQ(result.at("config").at("device"), "cuda") << result.at("notes");
-  EXPECT_GE(median_of(result, "compute"), 0.001);
+  EXPECT_GE(median_s(result, "compute"), 0.001);
   EXPECT_GT(result.at("gpu").at("h2d_bytes").get<double>(), 0);
 }
 
-TEST_F(TorchGpu, ALoaderIsTrainedOnIt) {
+TEST_F(TorchGpu, TrainsLoaderInEachCopyMode) {
   for (const char* copy : {"sync", "async", "stream"}) {
     const json result =
-        result_of(loader("plain", {"--device", "cuda", "--compute", "4ms", "--copy", copy}));
+        parsed_result(loader("plain", {"--device", "cuda", "--compute", "4ms", "--copy", copy}));
     expect_closed(result);
     EXPECT_EQ(result.at("simulated"), false);
-    EXPECT_NEAR(median_of(result, "compute"), 0.004, 0.001) << copy;
-    EXPECT_GT(median_of(result, "h2d"), 0) << copy;
+    EXPECT_NEAR(median_s(result, "compute"), 0.004, 0.001) << copy;
+    EXPECT_GT(median_s(result, "h2d"), 0) << copy;
   }
 }
 

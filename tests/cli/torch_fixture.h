@@ -1,4 +1,4 @@
-// Of tests that drive training programs of tests/torch.
+// Fixtures of tests that run training programs of tests/torch.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ inline double seconds_at(const nlohmann::json& object, const char* name) {
   return object.at(name).get<double>();
 }
 
-inline double sum_of(const nlohmann::json& account) {
+inline double account_sum(const nlohmann::json& account) {
   double sum = seconds_at(account, "compute_s");
   for (const auto& [cause, share] : account.at("stall_s").items()) sum += share.get<double>();
   return sum;
@@ -25,14 +25,14 @@ inline double sum_of(const nlohmann::json& account) {
 
 // The account closes to the nanosecond.
 inline void expect_sums_up(const nlohmann::json& result) {
-  EXPECT_NEAR(sum_of(result.at("account")), seconds_at(result.at("window"), "wall_s"), 1e-8);
+  EXPECT_NEAR(account_sum(result.at("account")), seconds_at(result.at("window"), "wall_s"), 1e-8);
 }
 
 // In every result of a DataLoader: it sums up, and little of it had to be clamped.
 inline void expect_closed(const nlohmann::json& result) {
   expect_sums_up(result);
   const nlohmann::json& account = result.at("account");
-  EXPECT_LT(seconds_at(account, "clamped_s"), 0.01 * sum_of(account));
+  EXPECT_LT(seconds_at(account, "clamped_s"), 0.01 * account_sum(account));
 }
 
 struct BadEnd {
@@ -67,8 +67,8 @@ class TorchJobs : public TorchTest {
     if (begin == std::string::npos) return nlohmann::json::object();
     return nlohmann::json::parse(ended_.err.substr(begin, ended_.err.find('\n', begin) - begin));
   }
-  // Every batch that the program took after five of warm-up; where it asked for none behind the
-  // last, when that one's step ended is not known.
+  // Expects every batch after the five of the warm-up. `end_known` is false if the program asks for
+  // no batch after the last, so that the end of its step is unknown.
   void expect_all_measured(const nlohmann::json& result, bool end_known = true) const {
     ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
     expect_closed(result);
@@ -85,7 +85,7 @@ class TorchJobs : public TorchTest {
     EXPECT_LT(rate, own * 1.5);
   }
 
-  // Of two workers, by the model of what was measured last.
+  // Returns the prediction for two workers from the last result.
   nlohmann::json predicted_of_two() const {
     const TestFolder folder;
     const Environment cache("XDG_CACHE_HOME", folder.path("cache"));

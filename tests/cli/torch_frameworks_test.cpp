@@ -1,5 +1,5 @@
-// Advice for a program whose loader a framework makes is what is to be changed there; and of a
-// training on CPUs it speaks of no GPU.
+// Advice for a program whose loader a framework makes names the setting of that framework. A
+// training on CPUs gets no advice on GPUs.
 #include <gmock/gmock.h>
 
 #include "cli/torch_fixture.h"
@@ -16,7 +16,7 @@ class TorchFrameworks : public TorchJobs {
  protected:
   TorchFrameworks() : TorchJobs("frameworks.py") {}
 
-  // What stands on top, of what the report shows.
+  // Returns the advice of a finding of the report.
   std::string shown(const json& result, const char* finding) {
     for (const json& each : result.at("findings"))
       if (each.at("id") == finding) return each.at("advice");
@@ -29,27 +29,27 @@ class TorchFrameworks : public TorchJobs {
   }
 };
 
-TEST_F(TorchFrameworks, TransformersIsSetByTrainingArguments) {
+TEST_F(TorchFrameworks, NamesTrainingArgumentsOfTransformers) {
   const json result = measured("transformers", 0);
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
   EXPECT_THAT(result.at("program").at("made_by"), ElementsAre("accelerate", "transformers"));
   EXPECT_THAT(shown(result, "no-workers"), HasSubstr("TrainingArguments(dataloader_num_workers="));
 }
 
-TEST_F(TorchFrameworks, LightningAsksForTheLoader) {
+TEST_F(TorchFrameworks, NamesTrainDataloaderOfLightning) {
   const json result = measured("lightning", 0);
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
   EXPECT_THAT(shown(result, "no-workers"), HasSubstr(") in train_dataloader()"));
 }
 
-TEST_F(TorchFrameworks, AStreamOfTooFewShardsIsToHaveMore) {
+TEST_F(TorchFrameworks, SuggestsMoreShards) {
   const json result = measured("shards", 2);
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
   EXPECT_THAT(result.at("program").at("data_of"), ElementsAre("datasets"));
   EXPECT_THAT(shown(result, "too-few-shards"), HasSubstr("to_iterable_dataset(num_shards=2)"));
 }
 
-TEST_F(TorchFrameworks, ATrainingOnCpusHearsOfNoGpu) {
+TEST_F(TorchFrameworks, OmitsGpuInTrainingOnCpus) {
   for (const int workers : {0, 1}) {
     const std::string text = report("plain", workers);
     ASSERT_EQ(ended_.exit_code, 0) << ended_.err;

@@ -1,4 +1,4 @@
-// Programs whose loader hangs: what is said of them while they stand, and what is kept.
+// Programs whose loader hangs: the messages during the hang, and the result that is kept.
 #include <gmock/gmock.h>
 
 #include <chrono>
@@ -20,7 +20,7 @@ class TorchHangs : public TorchJobs {
  protected:
   TorchHangs() : TorchJobs("hangs.py") {}
 
-  // As a user does who sees it hang.
+  // Interrupts the run like a user who sees it hang.
   json measured_until_interrupted(std::chrono::seconds after, const Words& command) {
     Words words = {"run", "--json", "-", "--hang-after", "1s", "--"};
     words.insert(words.end(), command.begin(), command.end());
@@ -43,7 +43,7 @@ void PrintTo(const Hang& hang, std::ostream* out) { *out << hang.name; }
 
 class TorchHangsOfKinds : public TorchHangs, public ::testing::WithParamInterface<Hang> {};
 
-TEST_P(TorchHangsOfKinds, AreNamedWhileTheyStand) {
+TEST_P(TorchHangsOfKinds, NamesCauseDuringHang) {
   const Hang& hang = GetParam();
   measured(hang.name, hang.workers, {"--hang-after", "1s", "--timeout", "4s"});
   EXPECT_THAT(ended_.err, AllOf(ContainsRegex("standing for [0-9]+ s: the trainer \\(process "),
@@ -64,9 +64,11 @@ INSTANTIATE_TEST_SUITE_P(
         Hang{"shared_lock", 2, " in hang, calling __enter__ (sample 41)", "shared-lock: worker 0"},
         Hang{"locked_file", 2, "flock() of /", "file-lock: another process has locked /"},
         Hang{"stopped_worker", 2, "waits for batch ", "stopped-process: worker 0 (process "}),
-    [](const auto& of) { return std::string(of.param.name) + std::to_string(of.param.workers); });
+    [](const auto& test) {
+      return std::string(test.param.name) + std::to_string(test.param.workers);
+    });
 
-TEST_F(TorchHangs, WhatWasMeasuredUntilThenIsKept) {
+TEST_F(TorchHangs, KeepsResultUntilInterrupt) {
   const json result = measured_until_interrupted(std::chrono::seconds(7),
                                                  {torch_python(), file_, "silent_file", "2"});
   ASSERT_FALSE(result.is_null()) << ended_.err;
@@ -74,7 +76,7 @@ TEST_F(TorchHangs, WhatWasMeasuredUntilThenIsKept) {
   EXPECT_THAT(result.at("notes").dump(), ContainsRegex("standing for [0-9]+ s: the trainer"));
 }
 
-TEST_F(TorchHangs, RanksWithUnequalBatchesAreToldBeforeAndWhenTheyStand) {
+TEST_F(TorchHangs, ReportsUnequalBatchesBeforeAndDuringHang) {
   if (!torch_python_has("torch.distributed.run")) GTEST_SKIP() << "no torchrun";
   const json result = measured_until_interrupted(
       std::chrono::seconds(12), {torch_python(), "-m", "torch.distributed.run", "--standalone",
@@ -86,20 +88,20 @@ TEST_F(TorchHangs, RanksWithUnequalBatchesAreToldBeforeAndWhenTheyStand) {
                               "taken 11")));
 }
 
-TEST_F(TorchHangs, WhatIsOnlySlowDoesNotStand) {
+TEST_F(TorchHangs, ReportsNoHangOfSlowLoader) {
   measured("slow", 2, {"--hang-after", "1s"});
   EXPECT_EQ(ended_.exit_code, 0);
   EXPECT_THAT(ended_.err, Not(HasSubstr("standing for")));
 }
 
-TEST_F(TorchHangs, OneThatGoesOnIsToldAndKept) {
+TEST_F(TorchHangs, ReportsLoaderThatContinues) {
   const json result = measured("stands_for_a_while", 2, {"--hang-after", "1s"});
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
   EXPECT_THAT(ended_.err, HasSubstr("the loader continues after "));
   EXPECT_THAT(result.at("notes").dump(), ContainsRegex("standing for [0-9]+ s"));
 }
 
-TEST_F(TorchHangs, NobodyIsToldWhereThatIsNotWanted) {
+TEST_F(TorchHangs, SaysNothingWithZeroHangAfter) {
   measured("stands_for_a_while", 2, {"--hang-after", "0"});
   EXPECT_THAT(ended_.err, Not(HasSubstr("standing for")));
 }

@@ -26,7 +26,7 @@ void PrintTo(const Loop& loop, std::ostream* out) { *out << loop.name; }
 
 class TorchLoopsOfAllKinds : public TorchLoops, public ::testing::WithParamInterface<Loop> {};
 
-TEST_P(TorchLoopsOfAllKinds, LoseNoStep) {
+TEST_P(TorchLoopsOfAllKinds, CountsEveryStep) {
   expect_all_measured(measured(GetParam().name, 2), GetParam().end_known);
 }
 
@@ -34,10 +34,10 @@ INSTANTIATE_TEST_SUITE_P(Loops, TorchLoopsOfAllKinds,
                          ::testing::Values(Loop{"accumulated", true}, Loop{"zipped", true},
                                            Loop{"by_next", false}, Loop{"sliced", false},
                                            Loop{"left_early", false}),
-                         [](const auto& of) { return std::string(of.param.name); });
+                         [](const auto& test) { return std::string(test.param.name); });
 
 // A validation of two batches comes first, and others between its epochs.
-TEST_F(TorchLoops, TheLoaderThatTrainsIsMeasured) {
+TEST_F(TorchLoops, MeasuresLoaderThatTrains) {
   const json result = measured("lightning", 2);
   expect_all_measured(result);
   EXPECT_EQ(result.at("config").at("batch_size"), 8);
@@ -53,7 +53,7 @@ TEST_F(TorchLoops, TheLoaderThatTrainsIsMeasured) {
 
 // Two workers make a batch of 240 ms each: a step takes 120 ms, of which the training takes 2. On a
 // busy machine the workers of the fast loader take a second to start, and the slow one five in all.
-TEST_F(TorchLoops, OfTwoAtOnceTheLoaderThatIsWaitedForIsMeasured) {
+TEST_F(TorchLoops, MeasuresSlowerOfTwoZippedLoaders) {
   const json result = measured("zipped_unequal", 2);
   expect_all_measured(result, false);  // the other one ends first
   const json& loaders = result.at("loaders");
@@ -65,14 +65,14 @@ TEST_F(TorchLoops, OfTwoAtOnceTheLoaderThatIsWaitedForIsMeasured) {
 }
 
 // Also of programs that end before their processes are looked at twice.
-TEST_F(TorchLoops, WhatTheProcessesUsedIsKnownToTheirEnd) {
+TEST_F(TorchLoops, CountsCpuTimeToEndOfProcesses) {
   const json result = measured("short", 2);
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
   // About 280 ms, less what passes until the begin of the window is seen.
   EXPECT_GT(result.at("process").at("cpu_s"), 0.1);
 }
 
-TEST_F(TorchLoops, ALoaderMadeAnewForEachEpochIsTheSame) {
+TEST_F(TorchLoops, RecognisesLoaderRecreatedForEachEpoch) {
   const json result = measured("recreated", 2);
   expect_all_measured(result);
   EXPECT_FALSE(result.contains("loaders"));
@@ -80,8 +80,8 @@ TEST_F(TorchLoops, ALoaderMadeAnewForEachEpochIsTheSame) {
 
 class TorchStandIns : public TorchLoops, public ::testing::WithParamInterface<int> {};
 
-// As fastai does, whose loader is no DataLoader.
-TEST_P(TorchStandIns, AreMeasuredWhereTheProgramMakesTheIteratorsItself) {
+// fastai does so: its loader is no DataLoader.
+TEST_P(TorchStandIns, MeasuresIteratorsMadeByProgram) {
   const json result = measured("makes_its_iterators", GetParam());
   expect_all_measured(result);
   EXPECT_EQ(result.at("config").at("num_workers"), GetParam());
@@ -90,16 +90,16 @@ TEST_P(TorchStandIns, AreMeasuredWhereTheProgramMakesTheIteratorsItself) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Workers, TorchStandIns, ::testing::Values(0, 2),
-                         [](const auto& of) { return std::to_string(of.param); });
+                         [](const auto& test) { return std::to_string(test.param); });
 
-TEST_F(TorchLoops, ArgumentsThatAStandInDoesNotTakeAreRefused) {
+TEST_F(TorchLoops, RejectsArgumentsThatSubstituteDoesNotTake) {
   measured("makes_its_iterators", 0, {"--num-workers", "2"});
   EXPECT_EQ(ended_.exit_code, 1);
   EXPECT_THAT(ended_.err, HasSubstr("loops.py:"));
   EXPECT_THAT(ended_.err, HasSubstr("makes PyTorch's iterator for a StandIn"));
 }
 
-TEST_F(TorchLoops, FlagsAndWordsOfTheProgramAreItsOwn) {
+TEST_F(TorchLoops, LeavesFlagsAndWordsToProgram) {
   const json result = run({}, {torch_python(), file_, "own_flags", "--workers", "1", "--batch-size",
                                "6", "--", "--num-workers", "x"});
   expect_all_measured(result);
@@ -108,7 +108,7 @@ TEST_F(TorchLoops, FlagsAndWordsOfTheProgramAreItsOwn) {
   EXPECT_THAT(ended_.err, HasSubstr("['--num-workers', 'x']"));
 }
 
-TEST_F(TorchLoops, RanksOfTorchrunAreRanks) {
+TEST_F(TorchLoops, MeasuresRanksOfTorchrun) {
   const json result = run({}, {torch_python(), "-m", "torch.distributed.run", "--standalone",
                                "--nproc-per-node", "2", file_, "distributed", "1"});
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
@@ -118,7 +118,7 @@ TEST_F(TorchLoops, RanksOfTorchrunAreRanks) {
 }
 
 // Rank 1 makes a batch in 40 ms, rank 0 in 8: rank 0 waits in its collective, which is no compute.
-TEST_F(TorchLoops, ARankWaitsForTheSlowestOne) {
+TEST_F(TorchLoops, FindsRankThatOthersWaitFor) {
   const json result = run({}, {torch_python(), "-m", "torch.distributed.run", "--standalone",
                                "--nproc-per-node", "2", file_, "unlike_ranks", "1"});
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;

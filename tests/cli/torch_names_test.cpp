@@ -1,5 +1,5 @@
-// What a program's training waits for is called what it is in the program: its function, its file
-// and its line.
+// The cause of the waiting has the name that it has in the program: its function, its file and its
+// line.
 #include <gmock/gmock.h>
 
 #include "cli/torch_fixture.h"
@@ -14,14 +14,14 @@ class TorchNames : public TorchJobs {
  protected:
   TorchNames() : TorchJobs("names.py") {}
 
-  static double stall_of(const json& result, const char* cause) {
+  static double stall_share(const json& result, const char* cause) {
     const json& account = result.at("account");
-    return account.at("stall_s").at(cause).get<double>() / sum_of(account);
+    return account.at("stall_s").at(cause).get<double>() / account_sum(account);
   }
-  static double value_of(const json& result, const char* metric) {
+  static double metric_value(const json& result, const char* metric) {
     return result.at(json::json_pointer(metric)).get<double>();
   }
-  static std::string evidence_of(const json& result, const char* finding) {
+  static std::string find_evidence(const json& result, const char* finding) {
     for (const json& each : result.at("findings"))
       if (each.at("id") == finding) return each.at("evidence");
     return "";
@@ -30,42 +30,42 @@ class TorchNames : public TorchJobs {
 
 class TorchNamesOfSamplers : public TorchNames, public ::testing::WithParamInterface<int> {};
 
-TEST_P(TorchNamesOfSamplers, AreNoTransport) {
+TEST_P(TorchNamesOfSamplers, SeparatesSamplerFromTransport) {
   const json result = measured("slow_sampler", GetParam());
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
   expect_closed(result);
-  EXPECT_GT(stall_of(result, "launch"),
-            2 * (stall_of(result, "transport") + stall_of(result, "opaque")));
-  EXPECT_THAT(evidence_of(result, "slow-sampler"), HasSubstr("Balanced.__iter__ (names.py:24)"));
+  EXPECT_GT(stall_share(result, "launch"),
+            2 * (stall_share(result, "transport") + stall_share(result, "opaque")));
+  EXPECT_THAT(find_evidence(result, "slow-sampler"), HasSubstr("Balanced.__iter__ (names.py:24)"));
   EXPECT_THAT(result.at("verdict").at("sentence").get<std::string>(), HasSubstr("sampler"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Workers, TorchNamesOfSamplers, ::testing::Values(0, 2),
-                         [](const auto& of) { return std::to_string(of.param); });
+                         [](const auto& test) { return std::to_string(test.param); });
 
-TEST_F(TorchNames, WhatATrainerMakesIsSeenInEveryEpoch) {
+TEST_F(TorchNames, MeasuresBatchesOfTrainerInEveryEpoch) {
   const json result = measured("two_epochs", 0);
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
   expect_closed(result);
-  EXPECT_GT(stall_of(result, "opaque") + stall_of(result, "contention"), 0.8);
-  EXPECT_LT(stall_of(result, "other"), 0.05);
+  EXPECT_GT(stall_share(result, "opaque") + stall_share(result, "contention"), 0.8);
+  EXPECT_LT(stall_share(result, "other"), 0.05);
 }
 
 // The trainer asks a worker's process for the memory of each batch, which answers between two turns
 // of the interpreter that makes the next one.
-TEST_F(TorchNames, AWorkerThatIsBusyIsNoTransport) {
+TEST_F(TorchNames, SeparatesBusyWorkerFromTransport) {
   const json result = measured("python_bound", 2);
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
   expect_closed(result);
-  EXPECT_GE(value_of(result, "/transport/descriptors"), 1);
-  EXPECT_GT(value_of(result, "/transport/busy_worker_s"), 0.0005);
+  EXPECT_GE(metric_value(result, "/transport/descriptors"), 1);
+  EXPECT_GT(metric_value(result, "/transport/busy_worker_s"), 0.0005);
 }
 
-// Its loop, which gives Python's lock away nowhere, and not what comes behind it and does.
-TEST_F(TorchNames, TheHottestLinesAreTheProgramsOwn) {
+// The loop holds Python's lock. The code after the loop, which releases the lock, is not named.
+TEST_F(TorchNames, NamesHottestLinesOfProgram) {
   const json result = measured("python_bound", 2);
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
-  double of_loop = 0, elsewhere = 0;
+  double loop = 0, elsewhere = 0;
   int lines = 0;
   for (const json& detail : result.at("details")) {
     if (detail.at("about") != "opaque" || detail.at("share") == 0) continue;
@@ -73,13 +73,13 @@ TEST_F(TorchNames, TheHottestLinesAreTheProgramsOwn) {
     const std::string text = detail.at("text");
     // Now and then a look finds PyTorch's loop between two samples.
     if (text.find("(names.py:") == std::string::npos) elsewhere += detail.at("share").get<double>();
-    if (text.starts_with("feature_of ")) of_loop += detail.at("share").get<double>();
+    if (text.starts_with("feature_of ")) loop += detail.at("share").get<double>();
   }
   EXPECT_GE(lines, 1);
   EXPECT_LE(lines, 3);
-  EXPECT_GT(of_loop, 0.5);
+  EXPECT_GT(loop, 0.5);
   EXPECT_LE(elsewhere, 0.03);
-  EXPECT_THAT(evidence_of(result, "own-code"), HasSubstr("feature_of (names.py:"));
+  EXPECT_THAT(find_evidence(result, "own-code"), HasSubstr("feature_of (names.py:"));
 }
 
 // Most of that time passes within the call, where no line of Python runs.
@@ -94,14 +94,14 @@ TEST_F(TorchNames, InterruptsNoSystemCallAndNamesItsLine) {
   EXPECT_GT(share, 0.5);
 }
 
-TEST_F(TorchNames, ASlowCollateIsNoTransport) {
+TEST_F(TorchNames, SeparatesSlowCollateFromTransport) {
   const json result = measured("slow_collate", 1);
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
   expect_closed(result);
-  EXPECT_GT(stall_of(result, "collate"), 2 * stall_of(result, "transport"));
-  // It stacks in shared memory: nothing is copied there when it is sent.
+  EXPECT_GT(stall_share(result, "collate"), 2 * stall_share(result, "transport"));
+  // The batch is stacked in shared memory, so that sending it copies nothing.
   EXPECT_FALSE(result.at("transport").contains("copied_share"));
-  EXPECT_LT(value_of(result, "/transport/pickled_bytes"), 10'000);
+  EXPECT_LT(metric_value(result, "/transport/pickled_bytes"), 10'000);
   double named = 0;
   bool has_shared_memory = false;
   for (const json& detail : result.at("details")) {
@@ -117,21 +117,21 @@ TEST_F(TorchNames, ASlowCollateIsNoTransport) {
   EXPECT_NEAR(named, 1, 1e-6);
 }
 
-TEST_F(TorchNames, TensorsThatAreCopiedWhenTheyAreSentAreToldFromPickledObjects) {
+TEST_F(TorchNames, SeparatesCopiedTensorsFromPickledObjects) {
   const json copied = measured("copied_when_sent", 1);
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
   expect_closed(copied);
-  EXPECT_DOUBLE_EQ(value_of(copied, "/transport/copied_bytes"), 32 << 20);
-  EXPECT_LT(value_of(copied, "/transport/pickled_bytes"), 10'000);
-  EXPECT_GT(value_of(copied, "/transport/copied_share"),
-            4 * value_of(copied, "/transport/pickled_share"));
+  EXPECT_DOUBLE_EQ(metric_value(copied, "/transport/copied_bytes"), 32 << 20);
+  EXPECT_LT(metric_value(copied, "/transport/pickled_bytes"), 10'000);
+  EXPECT_GT(metric_value(copied, "/transport/copied_share"),
+            4 * metric_value(copied, "/transport/pickled_share"));
 
   const json pickled = measured("pickled_objects", 1);
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
   expect_closed(pickled);
   EXPECT_FALSE(pickled.at("transport").contains("copied_share"));
-  EXPECT_GT(value_of(pickled, "/transport/pickled_bytes"), 300'000);
-  EXPECT_THAT(evidence_of(pickled, "slow-transport"), HasSubstr("of sending, pickling"));
+  EXPECT_GT(metric_value(pickled, "/transport/pickled_bytes"), 300'000);
+  EXPECT_THAT(find_evidence(pickled, "slow-transport"), HasSubstr("of sending, pickling"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What NVML says of a GPU beside somebody else's program, by a library that pretends.
+// Facts of NVML about a GPU during a user's program, from a simulated library.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -21,7 +21,7 @@ for batch in torch.utils.data.DataLoader(Numbers(), batch_size=4):
 
 using TorchNvml = TorchTest;
 
-TEST_F(TorchNvml, StandsBesideTheAccountAndNamesWhatHoldsClocksDown) {
+TEST_F(TorchNvml, ReportsFactsOfGpuAndThrottling) {
   const TestFolder folder;
   std::filesystem::create_symlink(LOADERSCOPE_PRETEND_NVML, folder.path("libnvidia-ml.so.1"));
   const Environment path("LD_LIBRARY_PATH", folder.path("."));

@@ -16,8 +16,8 @@ using ::testing::Not;
 struct OddJob {
   const char* name;
   int workers;
-  int batches;   // that the program must have taken
-  int measured;  // of them, with those of the warm-up; -1: not known to the batch
+  int batches;   // batches that the program must have taken
+  int measured;  // measured batches with the warm-up; -1: not exactly known
   Words flags = {};
 };
 
@@ -35,7 +35,7 @@ class TorchJobAgain : public TorchJobs {
 
 bool is_wrong_data(const json& finding) { return finding.at("wrong_data").get<bool>(); }
 
-TEST_P(TorchOddJobs, GoOnAsTheyWould) {
+TEST_P(TorchOddJobs, MeasuresJobWithoutChangingIt) {
   const OddJob& job = GetParam();
   const json result = measured(job.name, job.workers, job.flags);
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
@@ -50,7 +50,7 @@ TEST_P(TorchOddJobs, GoOnAsTheyWould) {
   }
 }
 
-TEST_F(TorchJobAgain, HasTheLoaderOfTheLastProgram) {
+TEST_F(TorchJobAgain, ReportsLoaderOfLastProgram) {
   const json result = measured("runs_itself_again", 1);
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
   EXPECT_EQ(result.at("config").at("batch_size"), 8);
@@ -76,8 +76,8 @@ INSTANTIATE_TEST_SUITE_P(
         OddJob{"takes_python_at_its_word", 0, 40, 40},
         OddJob{"starts_one_process_after_another", 0, 80, 80},
         OddJob{"goes_on_without_it", 0, 29, -1, {"--timeout", "3s"}}),
-    [](const auto& of) {
-      return std::string(of.param.name) + "_" + std::to_string(of.param.workers);
+    [](const auto& test) {
+      return std::string(test.param.name) + "_" + std::to_string(test.param.workers);
     });
 
 class TorchBuckets : public TorchJobs {
@@ -86,7 +86,7 @@ class TorchBuckets : public TorchJobs {
 };
 
 // Their sampler says neither how many samples an epoch has nor how many a batch has.
-TEST_F(TorchBuckets, AreAsLargeAsTheBatchesThatCame) {
+TEST_F(TorchBuckets, FindsBatchSizeOfBuckets) {
   const json config = measured("samples_in_buckets", 0).at("config");
   EXPECT_EQ(config.at("samples"), 320);
   EXPECT_EQ(config.at("batch_size"), 8);
@@ -97,9 +97,8 @@ class TorchLoadingAhead : public TorchJobs, public ::testing::WithParamInterface
   TorchLoadingAhead() : TorchJobs("odd_jobs.py") {}
 };
 
-// Its main thread waits for the thread that is told to end. Terminated, it would not come to say
-// anything.
-TEST_P(TorchLoadingAhead, EndsAsBySystemExit) {
+// The main thread waits for the thread that gets the exit. A killed program would print no result.
+TEST_P(TorchLoadingAhead, EndsLikeSystemExit) {
   const json result = measured("loads_ahead_in_a_thread", GetParam(), {"--steps", "20"});
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
   EXPECT_GE(said("batches").value("batches", 0), 20) << ended_.err;

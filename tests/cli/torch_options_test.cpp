@@ -19,44 +19,45 @@ class TorchOptions : public TorchJobs {
 class TorchOptionsOfAllKinds : public TorchOptions,
                                public ::testing::WithParamInterface<const char*> {};
 
-TEST_P(TorchOptionsOfAllKinds, LoseNoStep) { expect_all_measured(measured(GetParam(), 2)); }
+TEST_P(TorchOptionsOfAllKinds, CountsEveryStep) { expect_all_measured(measured(GetParam(), 2)); }
 
 INSTANTIATE_TEST_SUITE_P(Options, TorchOptionsOfAllKinds,
                          ::testing::Values("forkserver", "everything", "samplers", "many", "parts",
                                            "resumable"),
-                         [](const auto& of) { return std::string(of.param); });
+                         [](const auto& test) { return std::string(test.param); });
 
 // The hooks are in them although they begin as new programs.
-TEST_F(TorchOptions, WorkersThatAreSpawnedAreLookedInto) {
+TEST_F(TorchOptions, MeasuresSpawnedWorkers) {
   const json result = measured("spawn", 1);
   expect_all_measured(result);
   EXPECT_EQ(result.at("config").at("mp_context"), "spawn");
   EXPECT_GE(seconds_at(result.at("stages").at("opaque"), "p50_s"), 0.001);
 }
 
-TEST_F(TorchOptions, TensorsOfABatchAreCountedWithoutWorkers) {
+TEST_F(TorchOptions, CountsTensorsOfBatchWithoutWorkers) {
   EXPECT_EQ(measured("three_tensors", 0).at("transport").at("tensors"), 3);
   EXPECT_FALSE(measured("three_tensors", 1).at("transport").contains("tensors"));
 }
 
-// What workers bring that was not measured leaves a direction.
-TEST_F(TorchOptions, ADataSetThatGivesBatchesIsGivenADirection) {
+// The gain of workers was not measured, so the finding has no figure.
+TEST_F(TorchOptions, SuggestsWorkersWithoutPrediction) {
   const json result = measured("many", 0);
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
   const json& findings = result.at("findings");
-  const auto found = std::find_if(findings.begin(), findings.end(),
-                                  [](const json& of) { return of.at("id") == "no-workers"; });
+  const auto found = std::find_if(findings.begin(), findings.end(), [](const json& finding) {
+    return finding.at("id") == "no-workers";
+  });
   ASSERT_NE(found, findings.end()) << findings.dump(1) << result.at("unseen").dump(1);
-  // Its epochs are short: new workers in each of them would show.
+  // Epochs are short: new workers in each epoch would cost time.
   EXPECT_EQ(found->at("changes"), json({"num-workers=2", "persistent-workers=true"}));
   EXPECT_TRUE(found->at("predicted").is_null());
   EXPECT_THAT(found->at("command").get<std::string>(), HasSubstr(" --num-workers 2"));
 }
 
-// 16 ms for a batch, in which no sample is told apart: of two workers, every 8 ms.
+// A batch takes 16 ms, without separate samples. Two workers give one every 8 ms.
 class TorchWholeBatches : public TorchOptions, public ::testing::WithParamInterface<const char*> {};
 
-TEST_P(TorchWholeBatches, AreTheUnitOfThePrediction) {
+TEST_P(TorchWholeBatches, PredictsInWholeBatches) {
   const json result = measured(GetParam(), 1);
   expect_all_measured(result);
   EXPECT_EQ(result.at("config").at("batch_size"), 8);
@@ -67,9 +68,9 @@ TEST_P(TorchWholeBatches, AreTheUnitOfThePrediction) {
 INSTANTIATE_TEST_SUITE_P(Of, TorchWholeBatches,
                          ::testing::Values("batches_at_once", "sampled_batches",
                                            "streamed_batches"),
-                         [](const auto& of) { return std::string(of.param); });
+                         [](const auto& test) { return std::string(test.param); });
 
-TEST_F(TorchOptions, PinningWithoutAGpuIsSaidToDoNothing) {
+TEST_F(TorchOptions, ReportsUselessPinningWithoutGpu) {
   const Environment no_gpu("CUDA_VISIBLE_DEVICES", "");
   const json result = measured("pins", 2, {"--no-in-order"});
   expect_all_measured(result);
@@ -78,7 +79,7 @@ TEST_F(TorchOptions, PinningWithoutAGpuIsSaidToDoNothing) {
   EXPECT_THAT(result.at("notes").dump(), HasSubstr("pin_memory=True does nothing here"));
 }
 
-TEST_F(TorchOptions, EveryFlagTakesThePlaceOfItsArgument) {
+TEST_F(TorchOptions, ReplacesEachArgumentByItsFlag) {
   const json result =
       measured("whole_loader", 0,
                {"--num-workers", "1", "--prefetch-factor", "3", "--persistent-workers",
@@ -97,7 +98,7 @@ TEST_F(TorchOptions, EveryFlagTakesThePlaceOfItsArgument) {
   EXPECT_EQ(said("batches").value("batches", 0), 2 * (160 / 6));
 }
 
-TEST_F(TorchOptions, AFlagThatTheProgramDecidesIsRefusedWithItsLine) {
+TEST_F(TorchOptions, RejectsFlagDecidedByProgramAndNamesLine) {
   measured("samplers", 2, {"--batch-size", "8"});
   EXPECT_EQ(ended_.exit_code, 1);
   EXPECT_THAT(ended_.err, HasSubstr("tests/torch/options.py:"));

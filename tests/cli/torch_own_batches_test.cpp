@@ -15,8 +15,8 @@ using ::testing::Not;
 
 struct OwnBatches {
   const char* job;
-  const char* name;  // of what gives them
-  int steps;         // that are known: behind the warm-up, and where the end of the last one is
+  const char* name;  // function that gives the batches
+  int steps;         // measured steps: after the warm-up, and with a known end
 };
 
 void PrintTo(const OwnBatches& own, std::ostream* out) { *out << own.job; }
@@ -28,7 +28,7 @@ class TorchOwnBatches : public TorchJobs {
   json measured_by(const std::string& name, const std::string& job) {
     return run({"--batch-function", file_ + ":" + name}, {torch_python(), file_, job});
   }
-  // What it prints, but for what we say.
+  // Returns the program's own line of JSON from a run without loaderscope.
   json said_unmeasured(const std::string& job, const std::string& workers = "2") const {
     const Environment at_once("JOB_AT_ONCE", "1");
     const Ended alone = run_program(torch_python(), {file_, job, workers});
@@ -41,7 +41,7 @@ class TorchOwnBatchesOfAllKinds : public TorchOwnBatches,
                                   public ::testing::WithParamInterface<OwnBatches> {};
 
 // Sleeps of 5 ms for a batch and of 10 ms for a step, which a busy machine makes longer.
-TEST_P(TorchOwnBatchesOfAllKinds, AreTheTrainersOwnWork) {
+TEST_P(TorchOwnBatchesOfAllKinds, CountsBatchesAsWorkOfTrainer) {
   const json result = measured_by(GetParam().name, GetParam().job);
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
   expect_closed(result);
@@ -62,10 +62,10 @@ INSTANTIATE_TEST_SUITE_P(Jobs, TorchOwnBatchesOfAllKinds,
                                            OwnBatches{"of_a_method", "Batches.next", 94},
                                            OwnBatches{"of_a_generator", "generated", 95},
                                            OwnBatches{"within_a_function", "next_batch", 93}),
-                         [](const auto& of) { return std::string(of.param.job); });
+                         [](const auto& test) { return std::string(test.param.job); });
 
-// As nanoGPT does, whose batches without gradients are those of another loader.
-TEST_F(TorchOwnBatches, AValidationIsNoPartOfTheTraining) {
+// nanoGPT does so: its batches without gradients count as those of another loader.
+TEST_F(TorchOwnBatches, ExcludesValidation) {
   const json result = measured_by("get_batch", "with_validation");
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
   EXPECT_EQ(result.at("window").at("steps"), 94);
@@ -73,14 +73,14 @@ TEST_F(TorchOwnBatches, AValidationIsNoPartOfTheTraining) {
   EXPECT_EQ(said("batches"), said_unmeasured("with_validation"));
 }
 
-TEST_F(TorchOwnBatches, ADataLoaderWithinTheFunctionIsWhatIsMeasured) {
+TEST_F(TorchOwnBatches, MeasuresDataLoaderWithinFunction) {
   const json result = measured_by("take", "around_a_loader");
   expect_all_measured(result, false);
   EXPECT_EQ(result.at("config").at("executor"), "inline");
   EXPECT_THAT(result.at("notes").dump(), HasSubstr("DataLoader of TensorDataset"));
 }
 
-TEST_F(TorchOwnBatches, OfAFunctionThatNobodyNamedAreFoundAndMeasuredFromThenOn) {
+TEST_F(TorchOwnBatches, FindsBatchFunctionDuringRun) {
   const json result = run({}, {torch_python(), file_, "of_a_function_for_long"});
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
   EXPECT_THAT(ended_.err, HasSubstr("after 10 s of training, and its tensors come from"));
@@ -91,14 +91,14 @@ TEST_F(TorchOwnBatches, OfAFunctionThatNobodyNamedAreFoundAndMeasuredFromThenOn)
   EXPECT_EQ(said("batches"), said_unmeasured("of_a_function_for_long"));
 }
 
-TEST_F(TorchOwnBatches, OfAGeneratorThatRunsAlreadyAreNamed) {
+TEST_F(TorchOwnBatches, NamesGeneratorThatRunsAlready) {
   run({}, {torch_python(), file_, "of_a_generator_for_long"});
   EXPECT_EQ(ended_.exit_code, 1);
   EXPECT_THAT(ended_.err, HasSubstr("own_batches.py:generated; measure that: loaderscope run "));
   EXPECT_EQ(said("batches").at("batches"), 900);
 }
 
-TEST_F(TorchOwnBatches, OfAProgramThatFailsAreKept) {
+TEST_F(TorchOwnBatches, KeepsResultOfFailedProgram) {
   const json result = measured_by("get_batch", "of_a_function_that_fails");
   EXPECT_EQ(ended_.exit_code, 1);
   EXPECT_THAT(ended_.err, HasSubstr("ended with exit code 3; what it said of it is above"));
@@ -106,7 +106,7 @@ TEST_F(TorchOwnBatches, OfAProgramThatFailsAreKept) {
   EXPECT_THAT(result.at("notes").dump(), HasSubstr("ended with exit code 3"));
 }
 
-TEST_F(TorchOwnBatches, WhatIsNotThereIsOneSentence) {
+TEST_F(TorchOwnBatches, ReportsMissingFunctionInOneSentence) {
   measured_by("get_bach", "of_a_function");
   EXPECT_EQ(ended_.exit_code, 1);
   EXPECT_THAT(ended_.err, HasSubstr("own_batches.py has no function get_bach; name the one"));
@@ -120,7 +120,7 @@ TEST_F(TorchOwnBatches, WhatIsNotThereIsOneSentence) {
 struct OtherLoader {
   const char* job;
   int workers;
-  const char* module;  // that it needs
+  const char* module;  // required Python module
   int batches;
   const char* executor;
 };
@@ -140,7 +140,7 @@ class TorchOtherLoaders : public TorchOwnBatches,
   }
 };
 
-TEST_P(TorchOtherLoaders, AreMeasuredAndDoWhatTheyDo) {
+TEST_P(TorchOtherLoaders, MeasuresLoaderWithoutChangingTraining) {
   const OtherLoader& other = GetParam();
   const json result = measured(other.job, other.workers);
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
@@ -160,7 +160,7 @@ TEST_P(TorchOtherLoaders, AreMeasuredAndDoWhatTheyDo) {
   EXPECT_GT(result.at("state").at("bytes"), 0);
 }
 
-// Two epochs of 40, and where one goes on the 28 behind the 12th.
+// Two epochs of 40 batches. Loaders that resume add the 28 batches after the 12th.
 INSTANTIATE_TEST_SUITE_P(
     Packages, TorchOtherLoaders,
     ::testing::Values(OtherLoader{"stateful", 0, "torchdata", 108, "inline"},
@@ -170,11 +170,11 @@ INSTANTIATE_TEST_SUITE_P(
                       OtherLoader{"accelerated", 2, "torchdata", 80, "processes"},
                       OtherLoader{"nodes", 0, "torchdata", 80, "opaque"},
                       OtherLoader{"dali", 0, "nvidia.dali", 80, "opaque"}),
-    [](const auto& of) {
-      return std::string(of.param.job) + "_" + std::to_string(of.param.workers);
+    [](const auto& test) {
+      return std::string(test.param.job) + "_" + std::to_string(test.param.workers);
     });
 
-TEST_F(TorchOwnBatches, SettingsOfALoaderThatIsNotThereAreRefused) {
+TEST_F(TorchOwnBatches, RejectsSettingsWithoutDataLoader) {
   run({"--batch-function", file_ + ":get_batch", "--num-workers", "2"},
       {torch_python(), file_, "of_a_function"});
   EXPECT_EQ(ended_.exit_code, 1);
@@ -182,7 +182,7 @@ TEST_F(TorchOwnBatches, SettingsOfALoaderThatIsNotThereAreRefused) {
                                     "--num-workers, as its settings are its own (change them in"));
 }
 
-TEST_F(TorchOwnBatches, AWindowOfThemEndsTheProgram) {
+TEST_F(TorchOwnBatches, EndsProgramAfterSteps) {
   const json result = run({"--batch-function", file_ + ":get_batch", "--steps", "30"},
                           {torch_python(), file_, "of_a_function_for_long"});
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
@@ -192,23 +192,23 @@ TEST_F(TorchOwnBatches, AWindowOfThemEndsTheProgram) {
 
 // These need no torch.
 
-TEST(BatchFunction, WithoutAProgramIsRefused) {
+TEST(BatchFunction, RejectsMissingProgram) {
   const Ended ended = run_binary({"run", "--batch-function", "train.py:get_batch"});
   EXPECT_EQ(ended.exit_code, 64);
   EXPECT_THAT(ended.err, HasSubstr("give that, too: run --batch-function"));
 }
 
-TEST(PythonFlags, ThatLeaveMeasuringOutAreRefusedAtTheStart) {
+TEST(PythonFlags, RejectsFlagsThatPreventMeasuring) {
   for (const char* flag : {"-I", "-S", "-E", "-uE", "-BS"}) {
     const Ended ended = run_binary({"run", "--", "python3", flag, "-c", "print('ran')"});
     EXPECT_EQ(ended.exit_code, 64) << flag;
     EXPECT_THAT(ended.err, HasSubstr("leave out -"));
     EXPECT_THAT(ended.err, Not(HasSubstr("ran")));
   }
-  const Ended behind =
+  const Ended later_flag =
       run_binary({"run", "--", "env", "python3", "-Xdev", "-c", "print('ran')", "-I"});
-  EXPECT_EQ(behind.exit_code, 1);
-  EXPECT_THAT(behind.err, HasSubstr("ran"));
+  EXPECT_EQ(later_flag.exit_code, 1);
+  EXPECT_THAT(later_flag.err, HasSubstr("ran"));
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ using ::testing::Not;
 struct OwnHooks {
   const char* name;
   int workers;
-  int batches;  // that the program must have taken
+  int batches;  // batches that the program must have taken
   const char* said = "";
 };
 
@@ -24,7 +24,7 @@ class TorchOwnHooks : public TorchJobs, public ::testing::WithParamInterface<Own
   TorchOwnHooks() : TorchJobs("own_hooks.py") {}
 };
 
-TEST_P(TorchOwnHooks, GoOnAsTheyWould) {
+TEST_P(TorchOwnHooks, MeasuresJobWithoutChangingIt) {
   const OwnHooks& job = GetParam();
   const json result = measured(job.name, job.workers);
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
@@ -44,8 +44,8 @@ INSTANTIATE_TEST_SUITE_P(
                       OwnHooks{"has_keys_of_any_size", 0, 40},
                       OwnHooks{"has_keys_of_any_size", 1, 40},
                       OwnHooks{"handles_a_dead_worker", 1, 40}),
-    [](const auto& of) {
-      return std::string(of.param.name) + "_" + std::to_string(of.param.workers);
+    [](const auto& test) {
+      return std::string(test.param.name) + "_" + std::to_string(test.param.workers);
     });
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Delays injected into somebody else's loader, and the loader taken away to prove what it costs.
+// Delays injected into a user's loader, and runs without the loader that prove its cost.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 
 class TorchProof : public TorchTest {
  protected:
-  static Words of_loader(const std::string& name, const Words& more) {
+  static Words loader_words(const std::string& name, const Words& more) {
     Words words = {"run",       "--loader", torch_job() + ":" + name, "--python", torch_python(),
                    "--compute", "1ms"};
     words.insert(words.end(), more.begin(), more.end());
@@ -27,10 +27,10 @@ class TorchProof : public TorchTest {
   Environment cache_{"XDG_CACHE_HOME", folder_.path("cache")};
 };
 
-TEST_F(TorchProof, DelaysAppearInTheStageThatTheyWereInjectedInto) {
+TEST_F(TorchProof, MeasuresDelaysInInjectedStages) {
   const std::string images = folder_.path("images");
   ASSERT_EQ(run_binary({"data", "make", images, "--count", "16", "--size", "64x48"}).exit_code, 0);
-  const Environment of_job("JOB_IMAGES", images);
+  const Environment job_images("JOB_IMAGES", images);
   const std::vector<std::pair<std::string, double>> delays = {
       {"read", 0.012},           {"decode", 0.012},  {"augment", 0.012},
       {"opaque", 0.012},         {"collate", 0.048}, {"transport", 0.024},
@@ -41,10 +41,11 @@ TEST_F(TorchProof, DelaysAppearInTheStageThatTheyWereInjectedInto) {
     flags.push_back(stage + "=+" + std::to_string(std::lround(1e3 * seconds)) + "ms");
   }
   flags.insert(flags.end(), {"--json", "-"});
-  const Ended ended = run_binary(of_loader("make_photo_loader", flags));
+  const Ended ended = run_binary(loader_words("make_photo_loader", flags));
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   const json result = json::parse(ended.out);
-  // Of each step 48 ms; sleeps make up for each other's overshoot, and a crowded machine adds.
+  // Delays take 48 ms of each step. A sleep corrects the excess of the sleep before it. A crowded
+  // machine adds more.
   // While the trainer receives, launches and copies, 120 of the 192 ms of the next batch's samples
   // pass.
   const double steps = result.at("window").at("steps");
@@ -58,7 +59,7 @@ TEST_F(TorchProof, DelaysAppearInTheStageThatTheyWereInjectedInto) {
   EXPECT_THAT(result.at("notes").dump(), HasSubstr("not measured: delays are injected"));
 }
 
-TEST_F(TorchProof, ADelayWithoutAHookIsNoResult) {
+TEST_F(TorchProof, RejectsDelayWithoutHook) {
   const Ended ended = run_binary({"run", "--inject", "pin=+1ms", "--steps", "100000", "--",
                                   torch_python(), torch_job(), "plain_forever", "2"});
   EXPECT_EQ(ended.exit_code, 1);
@@ -67,22 +68,22 @@ TEST_F(TorchProof, ADelayWithoutAHookIsNoResult) {
 }
 
 // 8 ms for a batch, 1 ms of compute.
-TEST_F(TorchProof, DeliveredBatchesTakeThePlaceOfALoader) {
+TEST_F(TorchProof, ReplacesLoaderByDeliveredBatches) {
   const Ended ended =
-      run_binary(of_loader("make_loader", {"--prove=all", "--steps", "20", "--json", "-"}));
+      run_binary(loader_words("make_loader", {"--prove=all", "--steps", "20", "--json", "-"}));
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   const json cases = json::parse(ended.out).at("proof").at("cases");
   ASSERT_EQ(cases.size(), 2u);
   EXPECT_EQ(cases[0].at("name"), "delivered");
   EXPECT_EQ(cases[1].at("name"), "loader");
-  for (const json& of : cases) ASSERT_EQ(of.at("runs").size(), 5u) << of;
+  for (const json& row : cases) ASSERT_EQ(row.at("runs").size(), 5u) << row;
   for (std::size_t round = 0; round < 5; ++round) {
     EXPECT_GT(cases[0].at("runs")[round].at("samples_per_s").get<double>(),
               cases[1].at("runs")[round].at("samples_per_s").get<double>());
   }
 }
 
-TEST_F(TorchProof, ACommandIsRunASecondTimeForIt) {
+TEST_F(TorchProof, RunsCommandAgainForProof) {
   const Ended ended = run_binary(
       {"run", "--prove", "--steps", "40", "--", torch_python(), torch_job(), "plain_forever", "2"});
   ASSERT_EQ(ended.exit_code, 0) << ended.err;

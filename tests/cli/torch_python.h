@@ -22,7 +22,7 @@ inline const std::string& torch_python() {
   return python;
 }
 
-// Whether it has a module.
+// Returns whether that Python has a module.
 inline bool torch_python_has(const std::string& module) {
   const std::string code =
       "import importlib.util, sys; sys.exit(importlib.util.find_spec('" + module + "') is None)";
@@ -31,7 +31,7 @@ inline bool torch_python_has(const std::string& module) {
 
 inline std::string torch_job() { return LOADERSCOPE_SOURCE_DIR "/tests/torch/jobs.py"; }
 
-// Of a test fixture: skips where there is no such Python.
+// Base of fixtures; skips the test without such a Python.
 class TorchTest : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -1,4 +1,4 @@
-// What comes before the first batch that is trained with.
+// Work before the first batch that is trained with.
 #include <gmock/gmock.h>
 
 #include "cli/torch_fixture.h"
@@ -25,19 +25,19 @@ class TorchStarts : public TorchJobs {
 
 // 120 batches of 8 samples of 2 ms, by two workers: 0.96 s. Those that are trained with are
 // measured alone.
-TEST_F(TorchStarts, BatchesThatAreThrownAwayAreNotTraining) {
+TEST_F(TorchStarts, SeparatesSkippedBatchesFromTraining) {
   const json result = measured("resumed", 2, {"--warmup", "2", "--steps", "20"});
   const json& first = result.at("first_batch");
   EXPECT_GT(first.at("by_cause").at("skip"), 0.9);
   EXPECT_LT(first.at("by_cause").at("skip"), first.at("wall_s"));
   EXPECT_EQ(metric(result, "skip", "batches"), 120);
   EXPECT_EQ(result.at("window").at("steps"), 20);
-  EXPECT_GT(result.at("device").at("busy"), 0.25);  // of the batches thrown away it is 0
+  EXPECT_GT(result.at("device").at("busy"), 0.25);  // skipped batches would count as 0
   EXPECT_THAT(finding(result, "first-epoch-startup"),
               HasSubstr("120 batches were made and thrown"));
 }
 
-TEST_F(TorchStarts, ADataSetThatIsHandedToEachWorkerIsNamed) {
+TEST_F(TorchStarts, NamesDataSetPickledForEachWorker) {
   const json result = measured("spawned", 2, {"--steps", "20"});
   EXPECT_GT(metric(result, "startup", "pickled_bytes"), 40e6);
   EXPECT_GT(metric(result, "startup", "unpickle_s"), 0.02);

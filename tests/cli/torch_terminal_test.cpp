@@ -1,4 +1,4 @@
-// What stands on a terminal on which a measured program prints too.
+// Rows of a terminal on which a measured program prints too.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-// Nearly always a line of it is not complete, and now and then a bar is drawn anew.
+// Nearly always a line of it is not complete, and now and then a bar is drawn again.
 constexpr const char* kProgram = R"(
 import sys, time, torch
 class Numbers(torch.utils.data.Dataset):
@@ -63,19 +63,19 @@ class TorchTerminal : public TorchTest {
   TestFolder folder_;
 };
 
-TEST_F(TorchTerminal, ProgressWritesOverNothingThatTheProgramPrints) {
-  const Shown told = shown({});
-  EXPECT_THAT(told.ours, HasSubstr(" steps/s"));
-  EXPECT_THAT(told.ours, HasSubstr(" samples/s, a batch was ready "));
-  const std::string parts = all_parts(told);
-  EXPECT_GT(parts.size(), 200U) << told.others;
-  EXPECT_THAT(without_blanks(told.others), HasSubstr(parts));
+TEST_F(TorchTerminal, PreservesOutputOfProgram) {
+  const Shown rows = shown({});
+  EXPECT_THAT(rows.ours, HasSubstr(" steps/s"));
+  EXPECT_THAT(rows.ours, HasSubstr(" samples/s, a batch was ready "));
+  const std::string parts = all_parts(rows);
+  EXPECT_GT(parts.size(), 200U) << rows.others;
+  EXPECT_THAT(without_blanks(rows.others), HasSubstr(parts));
 }
 
-TEST_F(TorchTerminal, WithoutProgressOnlyTheProgramPrints) {
-  const Shown told = shown({"--no-progress"});
-  EXPECT_THAT(told.ours, Not(HasSubstr("steps")));
-  EXPECT_THAT(without_blanks(told.others), HasSubstr(all_parts(told)));
+TEST_F(TorchTerminal, PrintsNothingWithoutProgress) {
+  const Shown rows = shown({"--no-progress"});
+  EXPECT_THAT(rows.ours, Not(HasSubstr("steps")));
+  EXPECT_THAT(without_blanks(rows.others), HasSubstr(all_parts(rows)));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Somebody else's PyTorch DataLoader, measured from inside: what is known of it is what comes out.
+// A user's PyTorch DataLoader, measured from inside: the result has the times that are known.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-TEST_F(TorchJobs, SleepsOfWorkersAreFoundWhereTheyAre) {
+TEST_F(TorchJobs, FindsSleepsOfWorkersInTheirStages) {
   const json result = measured("sleeps", 2);
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
   expect_closed(result);
@@ -34,24 +34,24 @@ TEST_F(TorchJobs, SleepsOfWorkersAreFoundWhereTheyAre) {
   expect_own_rate(result);
 }
 
-TEST_F(TorchJobs, WithoutWorkersTheTrainerMakesTheBatches) {
+TEST_F(TorchJobs, MeasuresTrainerThatMakesItsBatches) {
   const json result = measured("sleeps", 0);
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
   expect_closed(result);
   EXPECT_EQ(result.at("config").at("executor"), "inline");
   const json& stages = result.at("stages");
   const double batches = result.at("window").at("steps");
-  // What was declared is what was slept, and no more than the machine's own delays.
+  // The job sleeps as long as it declares. The machine only adds delays.
   EXPECT_GE(seconds_at(stages.at("opaque"), "wall_s"), batches * 8 * 0.004);
   EXPECT_GE(seconds_at(stages.at("collate"), "wall_s"), batches * 0.032);
   expect_own_rate(result);
 }
 
-TEST_F(TorchJobs, AWindowByStepsEndsTheProgramAndSaysWhatHooksCost) {
+TEST_F(TorchJobs, EndsProgramAfterStepsAndReportsHookCost) {
   const json result = measured("plain_forever", 2, {"--steps", "40"});
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
   EXPECT_EQ(result.at("window").at("steps"), 40);
-  // On a crowded machine its turns differ too much to tell.
+  // Turns on a crowded machine differ too much for a figure.
   const bool cannot_tell =
       result.at("notes").dump().find("costs cannot be told") != std::string::npos;
   EXPECT_NE(result.at("hooks").contains("cost_share"), cannot_tell);
@@ -61,7 +61,7 @@ TEST_F(TorchJobs, AWindowByStepsEndsTheProgramAndSaysWhatHooksCost) {
 
 class TorchShapes : public TorchJobs, public ::testing::WithParamInterface<const char*> {};
 
-TEST_P(TorchShapes, AreMeasuredOverTwoEpochsBesideAnotherLoader) {
+TEST_P(TorchShapes, MeasuresTwoEpochsWithAnotherLoader) {
   const Environment kind("JOB_KIND", GetParam());
   const json result = measured("shapes", 2);
   expect_all_measured(result);
@@ -73,11 +73,11 @@ TEST_P(TorchShapes, AreMeasuredOverTwoEpochsBesideAnotherLoader) {
 
 INSTANTIATE_TEST_SUITE_P(Kinds, TorchShapes,
                          ::testing::Values("persistent", "dicts", "stream", "single"),
-                         [](const auto& of) { return std::string(of.param); });
+                         [](const auto& test) { return std::string(test.param); });
 
 class TorchBadEnds : public TorchJobs, public ::testing::WithParamInterface<BadEnd> {};
 
-TEST_P(TorchBadEnds, AreOneSentence) {
+TEST_P(TorchBadEnds, ReportsFailureInOneSentence) {
   const Words patience =
       std::string(GetParam().job) == "silent" ? Words{"--timeout", "6s"} : Words{};
   measured(GetParam().job, 2, patience);
@@ -90,21 +90,21 @@ INSTANTIATE_TEST_SUITE_P(Jobs, TorchBadEnds,
                                            BadEnd{"killed", "was killed by SIGKILL"},
                                            BadEnd{"silent", "no batch came for 6.000 s"},
                                            BadEnd{"no_loader", "without taking a batch"}),
-                         [](const auto& of) { return std::string(of.param.job); });
+                         [](const auto& test) { return std::string(test.param.job); });
 
-// It is told after twenty seconds, as --duration would end nothing, and goes on to its own end.
-TEST_F(TorchJobs, AProgramWithoutALoaderGoesOnAndTheUserIsTold) {
+// The message comes after 20 s, as --duration would end nothing. The program runs to its own end.
+TEST_F(TorchJobs, InformsUserOfProgramWithoutLoader) {
   measured("trains_without_a_loader", 0, {"--duration", "1s"});
   EXPECT_EQ(ended_.exit_code, 1);
-  const auto told = ended_.err.find("no loader that is known has given it a batch");
+  const auto informed = ended_.err.find("no loader that is known has given it a batch");
   const auto ended = ended_.err.find("went on to its end");
-  EXPECT_LT(told, ended) << ended_.err;
+  EXPECT_LT(informed, ended) << ended_.err;
   EXPECT_NE(ended, std::string::npos) << ended_.err;
   EXPECT_THAT(ended_.err, HasSubstr("--duration begins with the first one"));
   EXPECT_THAT(ended_.err, HasSubstr("--batch-function FILE.py:NAME"));
 }
 
-TEST_F(TorchJobs, AProgramThatExitsEarlyLeavesNothing) {
+TEST_F(TorchJobs, LeavesNothingAfterEarlyExit) {
   const TestFolder temporary;
   const Environment folder("TMPDIR", temporary.path(""));
   const json result = measured("exits_early", 2);
@@ -113,14 +113,14 @@ TEST_F(TorchJobs, AProgramThatExitsEarlyLeavesNothing) {
   EXPECT_EQ(temporary.files(), 0);
 }
 
-// What it has forked outlives it, and is left alone with what it may look for.
-TEST_F(TorchJobs, AProgramThatForksIsMeasuredToItsEnd) {
+// The forked process outlives the program, and keeps the files that it may read.
+TEST_F(TorchJobs, MeasuresForkingProgramToItsEnd) {
   const json result = measured("forks", 2);
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
   expect_closed(result);
 }
 
-TEST_F(TorchJobs, FlagsTakeThePlaceOfArguments) {
+TEST_F(TorchJobs, ReplacesArgumentsByFlags) {
   const json result =
       measured("plain_forever", 0, {"--num-workers", "2", "--batch-size", "4", "--steps", "20"});
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
@@ -128,7 +128,7 @@ TEST_F(TorchJobs, FlagsTakeThePlaceOfArguments) {
   EXPECT_EQ(result.at("config").at("batch_size"), 4);
 }
 
-TEST_F(TorchJobs, ALoaderIsTrainedOnASimulatedDevice) {
+TEST_F(TorchJobs, TrainsLoaderOnSimulatedDevice) {
   const Ended ended = run_binary({"run", "--loader", torch_job() + ":make_loader", "--python",
                                   torch_python(), "--compute", "30ms", "--inject", "collate=+10ms",
                                   "--steps", "40", "--json", "-"});
@@ -142,7 +142,7 @@ TEST_F(TorchJobs, ALoaderIsTrainedOnASimulatedDevice) {
 
 // These need no torch.
 
-TEST(Guest, AProgramWithoutADataLoaderIsSaidToHaveNone) {
+TEST(Guest, ReportsProgramWithoutDataLoader) {
   const Ended ended = run_binary({"run", "--", "python3", "-c", "print('hello')"});
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_THAT(ended.err, HasSubstr("hello\n"));  // standard output is for the answer
@@ -150,19 +150,19 @@ TEST(Guest, AProgramWithoutADataLoaderIsSaidToHaveNone) {
   EXPECT_EQ(ended.out, "");
 }
 
-TEST(Guest, OtherProgramsAreSaidNotToBePython) {
+TEST(Guest, ReportsProgramsWithoutPython) {
   EXPECT_THAT(run_binary({"run", "--", "/bin/true"}).err, HasSubstr("no Python was started"));
   EXPECT_THAT(run_binary({"run", "--", "/bin/false"}).err, HasSubstr("ended with exit code 1"));
   EXPECT_THAT(run_binary({"run", "--", "no-such-program"}).err, HasSubstr("cannot be started"));
 }
 
-TEST(Guest, TheWordsBehindTheDashesAreTheProgramsOwn) {
+TEST(Guest, PassesWordsAfterDashesToProgram) {
   const Ended ended = run_binary(
       {"run", "--", "python3", "-c", "import sys; print(sys.argv)", "--workers", "--", "", "-x"});
   EXPECT_THAT(ended.err, HasSubstr("['-c', '--workers', '--', '', '-x']"));
 }
 
-TEST(Guest, SettingsOfOurLoaderAreRefused) {
+TEST(Guest, RejectsSettingsOfOurLoader) {
   const Ended ended = run_binary({"run", "--cost", "decode=1ms", "--", "python3", "x.py"});
   EXPECT_EQ(ended.exit_code, 64);
   EXPECT_THAT(ended.err, HasSubstr("cost = decode=1ms: is for our own loader"));

@@ -1,4 +1,4 @@
-// What a job opens and asks servers for.
+// Files that a job opens, and requests that it sends to servers.
 #include <gmock/gmock.h>
 
 #include "cli/torch_fixture.h"
@@ -16,7 +16,7 @@ class TorchTraffic : public TorchJobs {
 
 // 64 samples in 16 batches by two workers. Each asks twice for the index, and for the 4 samples of
 // its first batch.
-TEST_F(TorchTraffic, RequestsAreAsManyAsTheServerWasAsked) {
+TEST_F(TorchTraffic, CountsRequestsThatServerReceived) {
   const json result = measured("objects", 2);
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
   const json &requests = result.at("requests"), said_by_server = said("came");
@@ -39,7 +39,7 @@ TEST_F(TorchTraffic, RequestsAreAsManyAsTheServerWasAsked) {
 }
 
 // 64 slices of 4096 tokens of two bytes in a batch: each is taken, and then copied.
-TEST_F(TorchTraffic, SlicesOfAMappedFileAreReadByWhoCopiesThem) {
+TEST_F(TorchTraffic, CountsCopiedSlicesOfMappedFileAsReads) {
   const json result =
       run({"--batch-function", file_ + ":get_batch"}, {torch_python(), file_, "mapped", "0"});
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;

@@ -1,4 +1,4 @@
-// Training programs whose data is wrong, and such that are right, measured from inside.
+// Training programs with wrong data and with correct data, measured from inside.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -43,11 +43,11 @@ struct DataCase {
   const char* said = "";  // somewhere in the result
 };
 
-void PrintTo(const DataCase& of, std::ostream* out) { *out << of.job; }
+void PrintTo(const DataCase& data, std::ostream* out) { *out << data.job; }
 
 class TorchWrongDataJobs : public TorchWrongData, public ::testing::WithParamInterface<DataCase> {};
 
-TEST_P(TorchWrongDataJobs, AreFoundToBeWhatTheyAre) {
+TEST_P(TorchWrongDataJobs, FindsWrongDataOfJob) {
   const json result = measured(GetParam().job);
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
   EXPECT_EQ(wrong_data(result), GetParam().findings) << result.at("findings").dump(1);
@@ -69,16 +69,16 @@ const DataCase kDataCases[] = {
 };
 
 INSTANTIATE_TEST_SUITE_P(Jobs, TorchWrongDataJobs, ::testing::ValuesIn(kDataCases),
-                         [](const auto& of) { return std::string(of.param.job); });
+                         [](const auto& test) { return std::string(test.param.job); });
 
-TEST_F(TorchWrongData, WrongDataStandsOnTopOfTheTable) {
+TEST_F(TorchWrongData, PrintsWrongDataFirst) {
   measured("forgets_set_epoch", true);
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
   const auto at = ended_.out.find("Wrong data: same-order-every-epoch: ");
   EXPECT_EQ(at, 0U) << ended_.out;
 }
 
-TEST_F(TorchWrongData, PaddingAndTheUsersOwnNamesAreTold) {
+TEST_F(TorchWrongData, ReportsPaddingAndNamesOfUser) {
   const json result = measured("pads");
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
   // One of eight samples has 90 elements, the others 10: 160 of 720.
@@ -88,13 +88,14 @@ TEST_F(TorchWrongData, PaddingAndTheUsersOwnNamesAreTold) {
   EXPECT_THAT(details, HasSubstr("padded (data_jobs.py:"));
 }
 
-TEST_F(TorchWrongData, WhatWorkersTakeIsMeasuredFromOutside) {
+TEST_F(TorchWrongData, MeasuresWorkersFromOutside) {
   const json result = measured("shares_lock");
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
   EXPECT_GE(result.at("workers").at("threads").get<int>(), 2);
   EXPECT_GT(result.at("memory").at("worker_private_bytes").get<double>(), 1e6);
   if (!result.contains("gil")) GTEST_SKIP() << result.at("notes").dump();
-  // Where nobody shares it 0.001; on crowded cores those that wait for it also wait for a core.
+  // The share is 0.001 without a second thread. On crowded cores a waiting thread also waits for a
+  // core.
   EXPECT_GT(result.at("gil").at("worker_wait_share").get<double>(), 0.02);
 }
 

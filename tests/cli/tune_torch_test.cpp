@@ -25,11 +25,11 @@ class TorchExperiment : public TorchTest {
   }
 };
 
-TEST_F(TorchExperiment, ASweepSaysWhatALoaderUses) {
+TEST_F(TorchExperiment, ReportsResourcesOfLoaderInSweep) {
   const Ended ended = run_binary(loader(
       "sweep", {"-L", "workers=1,2", "--precision", "0.9", "--compute", "4ms", "--json", "-"}));
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
-  EXPECT_THAT(ended.err, Not(HasSubstr("UserWarning")));  // what programs print is kept back
+  EXPECT_THAT(ended.err, Not(HasSubstr("UserWarning")));  // output of programs is hidden
   const json answer = json::parse(ended.out);
   for (const json& one : answer.at("cases")) {
     ASSERT_EQ(one.at("runs").size(), 2U);
@@ -41,14 +41,14 @@ TEST_F(TorchExperiment, ASweepSaysWhatALoaderUses) {
   }
 }
 
-TEST_F(TorchExperiment, ATuneSpeaksOfTheLoaderThatItFound) {
+TEST_F(TorchExperiment, PrintsCallOfFoundLoaderInTune) {
   const Ended ended = run_binary(loader("tune", {"-L", "workers=0,2", "--compute", "4ms"}));
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("Use num-workers="));
   EXPECT_THAT(ended.out, HasSubstr("DataLoader(ds, batch_size=8, num_workers="));
 }
 
-TEST_F(TorchExperiment, ATuneRunsASavedProgramAgain) {
+TEST_F(TorchExperiment, RunsSavedProgramAgainInTune) {
   const TestFolder folder;
   const std::string result = folder.path("r.json");
   const Ended run = run_binary(
@@ -60,13 +60,13 @@ TEST_F(TorchExperiment, ATuneRunsASavedProgramAgain) {
   const json answer = json::parse(ended.out);
   EXPECT_EQ(answer.at("recommendation").at("batch_size"), 8);
   EXPECT_EQ(answer.at("base").at("command").at(0), torch_python());
-  EXPECT_EQ(answer.at("now").at("workers"), 1);  // as the program has it, measured too
+  EXPECT_EQ(answer.at("now").at("workers"), 1);  // the setting of the program is measured too
   std::int64_t ran = 0;
   for (const json& one : answer.at("cases")) ran += one.at("measured").is_null() ? 0 : 1;
   EXPECT_EQ(ran, 2);
 }
 
-TEST_F(TorchExperiment, ALoaderThatFailsIsShownOnce) {
+TEST_F(TorchExperiment, ShowsTracebackOfFailingProgram) {
   const Ended ended = run_binary({"sweep", "--budget", "60s", "-L", "workers=1,2", "--",
                                   torch_python(), torch_job(), "raises", "1"});
   EXPECT_EQ(ended.exit_code, 1);

@@ -27,7 +27,7 @@ void expect_complaint(const std::vector<std::string>& words, int exit_code,
   EXPECT_THAT(ended.err, HasSubstr(part));
 }
 
-TEST(Usage, WhatTakesLongTakesNoProgress) {
+TEST(Usage, AcceptsNoProgressInLongCommands) {
   for (const char* command : {"run", "sweep", "tune", "compare", "what-if", "selftest"})
     EXPECT_THAT(run_binary({command, "--help-all"}).out, HasSubstr("--no-progress")) << command;
   for (const char* part : {"make", "info", "pack"})
@@ -36,7 +36,7 @@ TEST(Usage, WhatTakesLongTakesNoProgress) {
             "");
 }
 
-TEST(Usage, HelpNamesCommandsAndFlags) {
+TEST(Usage, ListsCommandsAndFlagsInHelp) {
   const Ended help = run_binary({"--help"});
   EXPECT_EQ(help.exit_code, 0);
   for (const char* command : {"run", "report", "list"}) EXPECT_THAT(help.out, HasSubstr(command));
@@ -61,7 +61,7 @@ std::string next_words(const std::vector<std::string>& typed) {
   return ended.out;
 }
 
-TEST(Usage, AShellIsToldWhatMayComeNext) {
+TEST(Usage, CompletesWordsForShells) {
   EXPECT_THAT(next_words({""}), HasSubstr("what-if\n"));
   EXPECT_EQ(next_words({"sw"}), "sweep\n");
   EXPECT_THAT(next_words({"data", ""}), HasSubstr("pack\n"));
@@ -69,7 +69,7 @@ TEST(Usage, AShellIsToldWhatMayComeNext) {
   EXPECT_THAT(next_words({"run", "--engine", ""}), HasSubstr("model\n"));
   EXPECT_EQ(next_words({"run", "--data", ""}), "");  // a path: the shell's own
   EXPECT_EQ(next_words({"run", "--engine=mo"}), "--engine=model\n");
-  EXPECT_EQ(next_words({"run", "--engine", "=", "mo"}), "model\n");  // as bash parts it
+  EXPECT_EQ(next_words({"run", "--engine", "=", "mo"}), "model\n");  // bash splits the word at "="
   EXPECT_THAT(next_words({"run", "--engine", "="}), HasSubstr("model\n"));
   EXPECT_EQ(next_words({"what-if", "--set", "num-w"}), "num-workers=\n");
   EXPECT_EQ(next_words({"sweep", "-L", "num-w"}), "num-workers=\n");
@@ -86,7 +86,7 @@ TEST(Usage, AShellIsToldWhatMayComeNext) {
   expect_complaint({"completion", "csh"}, 64, "expected one of bash zsh fish");
 }
 
-TEST(Usage, WordsAreExplained) {
+TEST(Usage, ExplainsWords) {
   const std::string finding = run_binary({"explain", "decode-bound"}).out;
   EXPECT_THAT(finding, StartsWith("decode-bound (finding): "));
   for (const char* label : {"\nDo: ", "\nMeasured: ", "\nWrong when: "})
@@ -97,9 +97,10 @@ TEST(Usage, WordsAreExplained) {
   EXPECT_THAT(run_binary({"explain"}).out, HasSubstr("\nfinding:\n"));
   EXPECT_EQ(run_binary({"explain", "p99"}).out,
             "p99 (a word of answers): 99 % of the values are smaller.\n");
-  for (const char* of_run :
+  for (const char* run_path :
        {"findings[].evidence", "first_batch.by_cause.decode", "queues.ready.get_wait_s"})
-    EXPECT_THAT(run_binary({"explain", of_run}).out, HasSubstr("in the JSON of a run, ")) << of_run;
+    EXPECT_THAT(run_binary({"explain", run_path}).out, HasSubstr("in the JSON of a run, "))
+        << run_path;
   EXPECT_THAT(run_binary({"explain", "sizes"}).out, HasSubstr("in the JSON of 'plan', array"));
   EXPECT_THAT(run_binary({"explain", "sizes[].busy"}).out, HasSubstr("in the JSON of 'plan'"));
   EXPECT_THAT(run_binary({"explain", "queue-depth"}).out, HasSubstr("(a setting, --queue-depth)"));
@@ -150,14 +151,14 @@ TEST(Usage, ExplainsWordsOfEarlierVersions) {
   EXPECT_THAT(run_binary({"explain", "trace"}).out, HasSubstr("import (engine"));
 }
 
-TEST(Usage, VersionIsOneLine) {
+TEST(Usage, PrintsVersionInOneLine) {
   const Ended ended = run_binary({"--version"});
   EXPECT_EQ(ended.exit_code, 0);
   EXPECT_THAT(ended.out, HasSubstr("CUDA"));
   EXPECT_EQ(ended.out.find('\n'), ended.out.size() - 1);
 }
 
-TEST(Usage, VersionAsJsonNamesTheSchemas) {
+TEST(Usage, NamesSchemasInVersionAsJson) {
   for (const Words& words : {Words{"--version", "--json"}, Words{"--json", "--version"}}) {
     const Ended ended = run_binary(words);
     ASSERT_EQ(ended.exit_code, 0) << ended.err;
@@ -167,7 +168,7 @@ TEST(Usage, VersionAsJsonNamesTheSchemas) {
   }
 }
 
-TEST(Usage, TheManualIsShownByTopicAndTheFlagsByCommand) {
+TEST(Usage, ShowsManualByTopicAndFlagsByCommand) {
   const Ended topics = run_binary({"help"});
   EXPECT_EQ(topics.exit_code, 0);
   EXPECT_EQ(topics.err, "");
@@ -186,7 +187,7 @@ TEST(Usage, TheManualIsShownByTopicAndTheFlagsByCommand) {
   expect_complaint({"help", "data", "bake"}, 64, "data has no such command");
 }
 
-TEST(Usage, UnknownWordsGetASuggestion) {
+TEST(Usage, SuggestsCorrectionOfUnknownWords) {
   expect_complaint({"rn"}, 64, "rn: unknown command; did you mean 'run'?");
   expect_complaint({"bogus"}, 64, "bogus: unknown command; see loaderscope --help");
   expect_complaint({"bogus", "--help"}, 64, "bogus: unknown command; see loaderscope --help");
@@ -201,7 +202,7 @@ TEST(Usage, UnknownWordsGetASuggestion) {
   expect_complaint({"list", "engin"}, 64, "did you mean 'engine'?");
 }
 
-TEST(Usage, NonsenseValuesAreNamed) {
+TEST(Usage, NamesInvalidValues) {
   expect_complaint({"run", "--compute", "12"}, 64,
                    "--compute 12: expected a duration such as 12ms; did you forget the unit?");
   expect_complaint({"run", "--workers", "-4"}, 64, "--num-workers -4: expected a whole number");
@@ -222,7 +223,7 @@ TEST(Usage, NonsenseValuesAreNamed) {
   expect_complaint({"report", "x.json", "--format", "tabel"}, 64, "did you mean 'table'?");
 }
 
-TEST(Usage, ContradictionsAreNamed) {
+TEST(Usage, NamesContradictions) {
   expect_complaint({"run"}, 64, "nothing takes any time; give --data, --cost or --compute");
   expect_complaint({"run", "--compute", "1ms", "--workers", "0", "--prefetch", "2"}, 64,
                    "prefetch-factor = 2");
@@ -234,7 +235,7 @@ TEST(Usage, ContradictionsAreNamed) {
                    "batch-size = 0: expected at least 1");
 }
 
-TEST(Usage, ScenarioErrorsNameFileAndLine) {
+TEST(Usage, NamesFileAndLineOfScenarioErrors) {
   const TestFolder folder;
   const std::string path = folder.write("x.conf", "# comment\ncompute = 1ms\nprefetch-facto = 3\n");
   expect_complaint({"run", "--scenario", path}, 64,

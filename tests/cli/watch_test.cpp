@@ -21,7 +21,7 @@ using testing::HasSubstr;
 const std::string kLoader = LOADERSCOPE_SOURCE_DIR "/tests/tools/pretend_loader.py";
 const std::string kPython = "/usr/bin/python3";
 
-// It runs until the end of the test.
+// A pretend job, which runs until the end of the test.
 class Job {
  public:
   Job(const std::string& how, int workers)
@@ -47,7 +47,7 @@ json watched(const Job& job, const Words& flags) {
 
 bool has_python() { return ::access(kPython.c_str(), X_OK) == 0; }
 
-TEST(Watch, WorkersThatSleepInTheirReadsNeverRest) {
+TEST(Watch, ReportsSleepingReadsAsLimit) {
   if (!has_python()) GTEST_SKIP() << "no " << kPython;
   const Job job("reads", 3);
   const json result = watched(job, {"--duration", "4s"});
@@ -59,7 +59,7 @@ TEST(Watch, WorkersThatSleepInTheirReadsNeverRest) {
   EXPECT_THAT(result["verdict"]["limit"], testing::AnyOf("waits", "contention"));
 }
 
-TEST(Watch, ATrainerThatTakesLongestIsTheLimit) {
+TEST(Watch, ReportsIdleWorkersOfSlowTrainer) {
   if (!has_python()) GTEST_SKIP() << "no " << kPython;
   const Job job("trainer", 2);
   const json result = watched(job, {"--duration", "4s"});
@@ -67,7 +67,7 @@ TEST(Watch, ATrainerThatTakesLongestIsTheLimit) {
   EXPECT_LT(result["waits"]["share"], 0.5);
 }
 
-TEST(Watch, AJobThatStandsIsNamedWithTheFile) {
+TEST(Watch, NamesFileOfHangingJob) {
   if (!has_python()) GTEST_SKIP() << "no " << kPython;
   const Job job("hangs", 2);
   const Ended ended =
@@ -78,7 +78,7 @@ TEST(Watch, AJobThatStandsIsNamedWithTheFile) {
   EXPECT_THAT(ended.err, HasSubstr("loaderscope: standing for"));
 }
 
-TEST(Watch, AJobThatEndsGivesWhatWasSeen) {
+TEST(Watch, ReportsAfterEndOfJob) {
   if (!has_python()) GTEST_SKIP() << "no " << kPython;
   Job job("trainer", 1);
   RunningBinary watching({"watch", "--pid", job.pid(), "--interval", "200ms"});
@@ -90,7 +90,7 @@ TEST(Watch, AJobThatEndsGivesWhatWasSeen) {
   EXPECT_THAT(ended.out, HasSubstr("the job has ended"));
 }
 
-TEST(Watch, ASignalEndsItWithTheSummary) {
+TEST(Watch, PrintsSummaryAfterSignal) {
   if (!has_python()) GTEST_SKIP() << "no " << kPython;
   const Job job("idle", 1);
   RunningBinary watching({"watch", "--pid", job.pid()});
@@ -116,7 +116,7 @@ if sys.argv[2] == 'again':
     made.map(slowly)
 )";
 
-TEST(Watch, TellsWhatOfDatasetsMapLayInItsCache) {
+TEST(Watch, ReportsCachedResultsOfDatasetsMap) {
   const std::string python = peers_python();
   if (python.empty() || run_program(python, {"-c", "import datasets"}).exit_code != 0)
     GTEST_SKIP() << "no Python with datasets: scripts/python-env peers makes one";
@@ -143,7 +143,7 @@ TEST(Watch, TellsWhatOfDatasetsMapLayInItsCache) {
   EXPECT_THAT(results.at("being_written")[0].get<std::string>(), HasSubstr("/cache/json/"));
 }
 
-TEST(Watch, AProgramIsStartedWatchedAndEnded) {
+TEST(Watch, StartsWatchesAndEndsProgram) {
   const Ended ended = run_binary({"watch", "--duration", "500ms", "--", "sleep", "60"});
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("Cannot tell: no worker processes"));

@@ -46,7 +46,7 @@ class WebServerCli : public testing::Test {
   std::string https(const std::string& file) const {
     return "https://127.0.0.1:" + secure_ + "/" + file;
   }
-  static json result_of(Words data) {
+  static json run_result(Words data) {
     Words all = {"run", "--batch-size",  "4", "--warmup", "0",    "--epochs",
                  "1",   "--num-workers", "2", "--device", "null", "--json",
                  "-",   "--queue-depth", "4"};
@@ -55,9 +55,9 @@ class WebServerCli : public testing::Test {
     EXPECT_EQ(ended.exit_code, 0) << ended.err;
     return ended.exit_code == 0 ? json::parse(ended.out) : json();
   }
-  // What was delivered of it, whichever way it came.
-  static std::string facts_of(const Words& data) {
-    const json result = result_of(data);
+  // Returns facts that must be equal for all ways to read the same data.
+  static std::string delivered_facts(const Words& data) {
+    const json result = run_result(data);
     if (result.is_null()) return "";
     return result.at("ranks").at(0).at("samples").dump() + " samples of " +
            result.at("source").at("bytes_of_samples").dump() + " bytes, errors " +
@@ -71,43 +71,43 @@ class WebServerCli : public testing::Test {
 
 TEST_F(WebServerCli, GivesTheSamplesThatFilesGive) {
   const Environment trusted("CURL_CA_BUNDLE", certificate_);
-  const std::string tar = facts_of({"--data", "tar:" + folder_.path("served/a.tar")});
+  const std::string tar = delivered_facts({"--data", "tar:" + folder_.path("served/a.tar")});
   EXPECT_THAT(tar, HasSubstr("24 samples"));
   for (const std::string& url : {http("a.tar"), https("a.tar")}) {
-    EXPECT_EQ(facts_of({"--data", "tar:" + url}), tar);
-    EXPECT_THAT(facts_of({"--data", "tar:" + url + "?stream=1"}), HasSubstr("24 samples"));
+    EXPECT_EQ(delivered_facts({"--data", "tar:" + url}), tar);
+    EXPECT_THAT(delivered_facts({"--data", "tar:" + url + "?stream=1"}), HasSubstr("24 samples"));
   }
   const auto listed = [&](const std::string& list) {
     return Words{"--source", "files", "--index", list};
   };
-  const std::string photos = facts_of(listed(folder_.path("served/photos/list.csv")));
-  EXPECT_EQ(facts_of(listed(http("photos/list.csv"))), photos);
-  EXPECT_EQ(facts_of(listed(https("photos/list.csv"))), photos);
-  EXPECT_EQ(facts_of({"--data", https("a.npy")}),
-            facts_of({"--data", folder_.path("served/a.npy")}));
+  const std::string photos = delivered_facts(listed(folder_.path("served/photos/list.csv")));
+  EXPECT_EQ(delivered_facts(listed(http("photos/list.csv"))), photos);
+  EXPECT_EQ(delivered_facts(listed(https("photos/list.csv"))), photos);
+  EXPECT_EQ(delivered_facts({"--data", https("a.npy")}),
+            delivered_facts({"--data", folder_.path("served/a.npy")}));
 }
 
-TEST_F(WebServerCli, AProxyIsAskedUnlessItIsNotToBe) {
+TEST_F(WebServerCli, UsesProxyUnlessExcluded) {
   const Words data = {"--data", "tar:http://nobody.invalid/a.tar"};
   for (const char* name : {"http_proxy", "HTTP_PROXY", "ALL_PROXY"}) {
     const Environment proxy(name, "http://127.0.0.1:" + plain_);
-    EXPECT_THAT(facts_of(data), HasSubstr("24 samples")) << name;
+    EXPECT_THAT(delivered_facts(data), HasSubstr("24 samples")) << name;
   }
   const Environment proxy("HTTP_PROXY", "http://127.0.0.1:1");
   const Environment but("NO_PROXY", "127.0.0.1");
-  EXPECT_THAT(facts_of({"--data", "tar:" + http("a.tar")}), HasSubstr("24 samples"));
+  EXPECT_THAT(delivered_facts({"--data", "tar:" + http("a.tar")}), HasSubstr("24 samples"));
 }
 
-TEST_F(WebServerCli, WhatWasSpokenIsCounted) {
+TEST_F(WebServerCli, CountsProtocolsAndConnections) {
   const Environment trusted("CURL_CA_BUNDLE", certificate_);
-  const json by_2 = result_of({"--data", https("a.npy"), "--shuffle"}).at("requests");
-  EXPECT_EQ(by_2.at("http2").get<double>(), by_2.at("sent").get<double>());
-  const json by_1 = result_of({"--data", http("a.npy"), "--shuffle"}).at("requests");
-  EXPECT_EQ(by_1.value("http2", 0.0), 0);
-  EXPECT_LE(by_1.at("connections").get<double>(), 10) << "connections are kept";
+  const json http2_requests = run_result({"--data", https("a.npy"), "--shuffle"}).at("requests");
+  EXPECT_EQ(http2_requests.at("http2").get<double>(), http2_requests.at("sent").get<double>());
+  const json http1_requests = run_result({"--data", http("a.npy"), "--shuffle"}).at("requests");
+  EXPECT_EQ(http1_requests.value("http2", 0.0), 0);
+  EXPECT_LE(http1_requests.at("connections").get<double>(), 10) << "connections are kept";
 }
 
-TEST_F(WebServerCli, ACertificateThatNobodySignedIsASentence) {
+TEST_F(WebServerCli, RejectsUnsignedCertificate) {
   const Ended ended = run_binary({"run", "--data", https("a.npy"), "--device", "null"});
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_THAT(ended.err, HasSubstr("CURL_CA_BUNDLE"));

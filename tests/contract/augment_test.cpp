@@ -1,5 +1,5 @@
-// What every operation of the table keeps: the same bytes for the same sample, on every instruction
-// set, and only there.
+// Checks that every operation makes the same bytes for the same sample on every instruction set,
+// and writes no byte outside the sample.
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
@@ -8,7 +8,7 @@
 namespace loaderscope::test {
 namespace {
 
-// A list in which the operation can stand.
+// A list that may contain the operation.
 std::vector<std::string> list_with(std::string_view name) {
   if (name.starts_with("random") || name.starts_with("resize")) return {std::string(name)};
   return {"random-resized-crop", std::string(name)};
@@ -47,7 +47,7 @@ std::string name_of_case(const AugmentOptions& options) {
          std::to_string(options.size);
 }
 
-TEST(AugmentContract, RowsAreDocumented) {
+TEST(AugmentContract, DescribesEveryRow) {
   for (const OperationRow& row : operation_table()) {
     EXPECT_TRUE(row.row.help.ends_with('.')) << row.row.name;
     EXPECT_EQ(row.parameters.find(','), std::string_view::npos);
@@ -55,7 +55,7 @@ TEST(AugmentContract, RowsAreDocumented) {
   }
 }
 
-TEST(AugmentContract, TheSameSampleHasTheSameBytesWhoeverMakesItAndWhen) {
+TEST(AugmentContract, MakesEqualBytesForEqualSample) {
   const Plane3 image = picture(150, 130, 1);
   for (const AugmentOptions& options : all_options()) {
     const auto worker = make_augmenter(options), other = make_augmenter(options);
@@ -73,7 +73,7 @@ TEST(AugmentContract, TheSameSampleHasTheSameBytesWhoeverMakesItAndWhen) {
   }
 }
 
-TEST(AugmentContract, EveryInstructionSetGivesTheSameBytes) {
+TEST(AugmentContract, MakesEqualBytesOnEveryInstructionSet) {
   const std::int64_t supported = hwy::SupportedTargets();
   const std::array<Plane3, 4> images = {picture(150, 130, 1), picture(17, 200, 2), picture(9, 5, 3),
                                         picture(900, 700, 4)};
@@ -101,7 +101,7 @@ TEST(AugmentContract, EveryInstructionSetGivesTheSameBytes) {
   EXPECT_GE(tried.size(), 1u);
 }
 
-TEST(AugmentContract, WritesTheSampleAndNothingElse) {
+TEST(AugmentContract, WritesOnlyTheSample) {
   constexpr std::size_t kGuard = 128;
   for (const AugmentOptions& options : all_options()) {
     const auto bytes = static_cast<std::size_t>(sample_bytes(options));

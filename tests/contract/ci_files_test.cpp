@@ -1,4 +1,4 @@
-// What every file of `ci init` promises: that it can be read by what it is for.
+// Checks that each file of `ci init` can be read by the program for which it is written.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -35,12 +35,12 @@ void for_each_ci_line(std::string_view text, const Take& take) {
     take(line.substr(std::min(line.size(), line.find_first_not_of(' '))));
 }
 
-// Of a command of ours that a line of shell begins with; none: it begins with another.
-Arguments command_in(std::string line) {
+// The arguments of the loaderscope command at the begin of a shell line. Empty for other commands.
+Arguments command_arguments(std::string line) {
   if (line.starts_with("- ")) line.erase(0, 2);
-  std::istringstream in(line);
+  std::istringstream stream(line);
   Arguments words;
-  for (std::string word; in >> word && word != "||" && word != ">>";) {
+  for (std::string word; stream >> word && word != "||" && word != ">>";) {
     std::erase(word, '"');
     words.push_back(word);
   }
@@ -50,21 +50,21 @@ Arguments command_in(std::string line) {
   return words;
 }
 
-TEST(CiFiles, TheirCommandsAreUnderstood) {
+TEST(CiFiles, UsesValidCommands) {
   std::size_t commands = 0;
   for (const EmbeddedFile& file : ci_files()) {
     SCOPED_TRACE(file.name);
     for_each_ci_line(file.content, [&](const std::string& line) {
-      const Arguments words = command_in(line);
+      const Arguments words = command_arguments(line);
       if (words.empty()) return;
       EXPECT_NO_THROW(check_command_line(words)) << line;
       ++commands;
     });
   }
-  EXPECT_GE(commands, 10U);  // they were found
+  EXPECT_GE(commands, 10U);  // the search found the commands
 }
 
-TEST(CiFiles, KeysOfTheConfigurationAreFlagsOfCompareAlsoWhereTheyAreExamples) {
+TEST(CiFiles, UsesFlagsOfCompareAsConfigurationKeys) {
   std::size_t keys = 0;
   for_each_ci_line(file_named("ci.conf"), [&](std::string line) {
     if (line.starts_with("# ")) line.erase(0, 2);
@@ -80,26 +80,26 @@ TEST(CiFiles, KeysOfTheConfigurationAreFlagsOfCompareAlsoWhereTheyAreExamples) {
   EXPECT_EQ(keys, 9U);
 }
 
-TEST(CiFiles, TheAcceptedSlowdownsBeginWithAnExample) {
+TEST(CiFiles, BeginsAcceptedSlowdownsWithExample) {
   const std::string text(file_named("accepted.conf"));
   EXPECT_TRUE(compare::parse_accepted(text, "accepted.conf").empty());
   const std::string example = text.substr(text.find("\n# ") + 3);
   EXPECT_EQ(compare::parse_accepted(example, "example").size(), 1U);
 }
 
-TEST(CiFiles, TheCommentIsFoundByTheMarkerThatItHas) {
+TEST(CiFiles, FindsCommentByMarker) {
   EXPECT_THAT(std::string(file_named("comment.yml")),
               HasSubstr("startswith(\"" + std::string(compare::kCommentMarker) + "\")"));
 }
 
-TEST(CiFiles, WorkflowsSayWhatTheyMayDo) {
+TEST(CiFiles, StatesPermissionsOfWorkflows) {
   for (const char* name : {"gate.yml", "comment.yml"}) {
     const std::string text(file_named(name));
     EXPECT_THAT(text, HasSubstr("\npermissions:\n")) << name;
     EXPECT_THAT(text, HasSubstr("- uses: ./.github/actions/loaderscope\n")) << name;
     EXPECT_EQ(text.find("write-all"), text.npos) << name;
     EXPECT_EQ(text.find("pull_request_target"), text.npos) << name;
-    // What a pull request names is no part of a script.
+    // Names from a pull request never reach a script, which would execute them.
     for_each_ci_line(text, [&](const std::string& line) {
       const std::size_t expression = line.find("${{");
       const bool is_value = line.find(": ") < expression;
@@ -124,7 +124,7 @@ assert found, 'no script'
 for script in found: subprocess.run(['bash', '-n', '-c', script], check=True)
 )";
 
-TEST(CiFiles, AreYamlWhoseScriptsAShellReads) {
+TEST(CiFiles, HoldsYamlWithValidShellScripts) {
   if (std::system("python3 -c 'import yaml' > /dev/null 2>&1") != 0)
     GTEST_SKIP() << "python3-yaml is missing";
   const std::string place = testing::TempDir() + "loaderscope_ci." + std::to_string(::getpid());

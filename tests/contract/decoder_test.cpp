@@ -1,4 +1,4 @@
-// What holds for every row of the family of decoders.
+// Checks the contract that every row of the decoder table keeps.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ std::map<std::string_view, ByteVector> good_images() {
 
 ByteVector text(std::string_view words) { return made::as_bytes(words.data(), words.size()); }
 
-TEST(DecoderFamily, EveryRowIsMadeOrSaysWhyNot) {
+TEST(DecoderFamily, MakesEveryRowOrReportsReason) {
   const auto images = good_images();
   for (const DecoderRow& row : decoder_table()) {
     EXPECT_FALSE(row.row.help.empty());
@@ -36,7 +36,7 @@ TEST(DecoderFamily, EveryRowIsMadeOrSaysWhyNot) {
   }
 }
 
-TEST(DecoderFamily, EveryFormatIsRecognisedByItsOwnRowOnly) {
+TEST(DecoderFamily, RecognisesEveryFormatByOneRow) {
   for (const auto& [name, stored] : good_images()) {
     for (const DecoderRow& row : decoder_table()) {
       EXPECT_EQ(row.recognises(stored), row.row.name == name) << name;
@@ -45,7 +45,7 @@ TEST(DecoderFamily, EveryFormatIsRecognisedByItsOwnRowOnly) {
   }
 }
 
-TEST(DecoderFamily, ARegionOutsideTheImageIsABugOfTheCaller) {
+TEST(DecoderFamily, ThrowsLogicErrorForRegionOutsideImage) {
   for (const auto& [name, stored] : good_images()) {
     const auto decoder = make_any_decoder({});
     for (const Region& region :
@@ -56,15 +56,16 @@ TEST(DecoderFamily, ARegionOutsideTheImageIsABugOfTheCaller) {
   }
 }
 
-TEST(DecoderFamily, TheLimitOnPixelsHolds) {
+TEST(DecoderFamily, RejectsImageAbovePixelLimit) {
   DecodeOptions options;
   options.largest_pixels = 61 * 43 - 1;
   for (const auto& [name, stored] : good_images()) {
-    EXPECT_EQ(made::outcome_of(*make_any_decoder(options), stored).error, Kind::too_large) << name;
+    EXPECT_EQ(made::decode_outcome(*make_any_decoder(options), stored).error, Kind::too_large)
+        << name;
   }
 }
 
-TEST(AnyDecoder, FormatsMayChangeFromSampleToSample) {
+TEST(AnyDecoder, AcceptsNewFormatForEachSample) {
   const auto decoder = make_any_decoder({});
   for (int round = 0; round < 2; ++round) {
     for (const auto& [name, stored] : good_images()) {
@@ -77,7 +78,7 @@ TEST(AnyDecoder, FormatsMayChangeFromSampleToSample) {
   }
 }
 
-TEST(AnyDecoder, SaysWhatItSawInstead) {
+TEST(AnyDecoder, NamesContentThatIsNoImage) {
   struct NoImage {
     ByteVector stored;
     Kind kind;
@@ -102,7 +103,7 @@ TEST(AnyDecoder, SaysWhatItSawInstead) {
       {text("\1\2\3\4\5\6\7\xFE\x09"), Kind::unsupported, "begins with 01 02 03 04 05 06 07 FE"},
   };
   for (const NoImage& one : cases) {
-    const auto [error, message] = made::outcome_of(*make_any_decoder({}), one.stored);
+    const auto [error, message] = made::decode_outcome(*make_any_decoder({}), one.stored);
     EXPECT_EQ(error, one.kind) << one.message;
     EXPECT_THAT(message, HasSubstr(one.message));
     EXPECT_THAT(message, Not(HasSubstr("\n")));

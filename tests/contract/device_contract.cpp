@@ -14,11 +14,11 @@ namespace {
 constexpr Nanos kCopy = 2 * kMillisecond, kCompute = 3 * kMillisecond, kHour = 3600 * kSecond;
 constexpr CopyMode kCopyModes[] = {CopyMode::sync, CopyMode::async, CopyMode::stream};
 
-CopyJob copy_of(std::int64_t step, Nanos duration, bool by_caller = false) {
+CopyJob make_copy_job(std::int64_t step, Nanos duration, bool caller_copies = false) {
   CopyJob job;
   job.step = step;
   job.duration = duration;
-  job.by_caller = by_caller;
+  job.caller_copies = caller_copies;
   return job;
 }
 
@@ -56,7 +56,8 @@ TEST_P(DeviceContract, PlacesCopyBeforeCompute) {
     SCOPED_TRACE(name_of(mode));
     config_.trainer.copy.value = mode;
     make();
-    for (const DeviceTimes& step : run_steps(device(), config_, 6, copy_of(0, kCopy), kCompute)) {
+    for (const DeviceTimes& step :
+         run_steps(device(), config_, 6, make_copy_job(0, kCopy), kCompute)) {
       EXPECT_EQ(step.copy.ran(), computes());
       if (!step.copy.ran()) continue;
       expect_order(step.copy.begin, step.copy.end);
@@ -72,7 +73,7 @@ TEST_P(DeviceContract, KeepsComputesInOrderOfSteps) {
       config_.trainer.copy.value = mode;
       config_.trainer.in_flight.value = in_flight;
       make();
-      const auto times = run_steps(device(), config_, 8, copy_of(0, kCopy), kCompute);
+      const auto times = run_steps(device(), config_, 8, make_copy_job(0, kCopy), kCompute);
       for (std::size_t i = 1; i < times.size(); ++i) {
         expect_order(times[i - 1].compute.end, times[i].compute.begin);
         if (times[i].copy.ran()) expect_order(times[i - 1].copy.end, times[i].copy.begin);
@@ -85,7 +86,7 @@ TEST_P(DeviceContract, CopiesBetweenComputesOnOneStream) {
   for (const CopyMode mode : {CopyMode::sync, CopyMode::async}) {
     config_.trainer.copy.value = mode;
     make();
-    const auto times = run_steps(device(), config_, 6, copy_of(0, kCopy), kCompute);
+    const auto times = run_steps(device(), config_, 6, make_copy_job(0, kCopy), kCompute);
     for (std::size_t i = 1; i < times.size(); ++i) {
       if (times[i].copy.ran()) expect_order(times[i - 1].compute.end, times[i].copy.begin);
     }
@@ -96,7 +97,7 @@ TEST_P(DeviceContract, ReportsTimesBetweenSubmissionAndEndOfWait) {
   make();
   for (std::int64_t step = 0; step < 4; ++step) {
     const Nanos begin = now();
-    ASSERT_TRUE(device().submit_copy(copy_of(step, kCopy)));
+    ASSERT_TRUE(device().submit_copy(make_copy_job(step, kCopy)));
     device().submit_compute(step, kCompute);
     ASSERT_TRUE(device().wait_computed(step));
     const Nanos end = now();
@@ -114,7 +115,8 @@ TEST_P(DeviceContract, ReportsTimesBetweenSubmissionAndEndOfWait) {
 
 TEST_P(DeviceContract, TakesAtLeastTheDeclaredTimes) {
   make();
-  for (const DeviceTimes& step : run_steps(device(), config_, 4, copy_of(0, kCopy), kCompute)) {
+  for (const DeviceTimes& step :
+       run_steps(device(), config_, 4, make_copy_job(0, kCopy), kCompute)) {
     if (computes()) {
       expect_order(kCopy, step.copy.wall());
       expect_order(kCompute, step.compute.wall());
@@ -127,7 +129,7 @@ TEST_P(DeviceContract, TakesAtLeastTheDeclaredTimes) {
 
 TEST_P(DeviceContract, ReportsNoCopyWithoutBytesOrDuration) {
   make();
-  CopyJob job = copy_of(0, 0);
+  CopyJob job = make_copy_job(0, 0);
   for (const DeviceTimes& step : run_steps(device(), config_, 3, job, kCompute))
     EXPECT_FALSE(step.copy.ran());
 }
@@ -140,7 +142,7 @@ TEST_P(DeviceContract, EndsCopyByCallerBeforeItReturns) {
     config_.trainer.copy.value = mode;
     make();
     for (std::int64_t step = 0; step < 3; ++step) {
-      ASSERT_TRUE(device().submit_copy(copy_of(step, kCopy, true)));
+      ASSERT_TRUE(device().submit_copy(make_copy_job(step, kCopy, true)));
       const Nanos returned = now();
       device().submit_compute(step, kCompute);
       ASSERT_TRUE(device().wait_computed(step));
@@ -153,7 +155,7 @@ TEST_P(DeviceContract, EndsCopyByCallerBeforeItReturns) {
 
 TEST_P(DeviceContract, WaitsUntilCopyHasEnded) {
   make();
-  ASSERT_TRUE(device().submit_copy(copy_of(0, kCopy)));
+  ASSERT_TRUE(device().submit_copy(make_copy_job(0, kCopy)));
   ASSERT_TRUE(device().wait_copied(0));
   const Nanos returned = now();
   device().submit_compute(0, 0);
@@ -167,7 +169,7 @@ TEST_P(DeviceContract, WaitsAgainForCollectedSteps) {
   for (const std::int64_t in_flight : {1, 2, 5}) {
     config_.trainer.in_flight.value = in_flight;
     make();
-    run_steps(device(), config_, 12, copy_of(0, 0), kMillisecond);
+    run_steps(device(), config_, 12, make_copy_job(0, 0), kMillisecond);
     for (std::int64_t step = 12 - in_flight; step < 12; ++step)
       EXPECT_TRUE(device().wait_computed(step));
   }
@@ -177,7 +179,7 @@ TEST_P(DeviceContract, SubmitsStepsInFlightWithoutWaiting) {
   config_.trainer.in_flight.value = 3;
   make();
   for (std::int64_t step = 0; step < 3; ++step) {
-    ASSERT_TRUE(device().submit_copy(copy_of(step, kHour)));
+    ASSERT_TRUE(device().submit_copy(make_copy_job(step, kHour)));
     device().submit_compute(step, kHour);
   }
   stop_ = 1;  // a device that had waited would be here hours later
@@ -186,7 +188,7 @@ TEST_P(DeviceContract, SubmitsStepsInFlightWithoutWaiting) {
 TEST_P(DeviceContract, CollectsEachStepOnce) {
   make();
   EXPECT_FALSE(device().collect());
-  ASSERT_TRUE(device().submit_copy(copy_of(0, kCopy)));
+  ASSERT_TRUE(device().submit_copy(make_copy_job(0, kCopy)));
   EXPECT_FALSE(device().collect());
   device().submit_compute(0, kCompute);
   ASSERT_TRUE(device().wait_computed(0));
@@ -198,21 +200,21 @@ TEST_P(DeviceContract, CollectsEachStepOnce) {
 
 TEST_P(DeviceContract, RunsOnAnotherThreadThanItWasMadeOn) {
   make();
-  std::thread([&] { run_steps(device(), config_, 4, copy_of(0, kCopy), kCompute); }).join();
+  std::thread([&] { run_steps(device(), config_, 4, make_copy_job(0, kCopy), kCompute); }).join();
   for (const Metric& metric : device().facts().metrics) EXPECT_FALSE(metric.name.empty());
 }
 
 // --- stopping ---
 
 // The trainer ends with the first wait that returns false, so a device has one.
-TEST_P(DeviceContract, StopEndsEveryWait) {
+TEST_P(DeviceContract, EndsEveryWaitOnStop) {
   for (const CopyMode mode : kCopyModes) {
     for (const auto wait : {&Device::wait_copied, &Device::wait_computed}) {
       SCOPED_TRACE(name_of(mode));
       stop_ = 0;
       config_.trainer.copy.value = mode;
       make();
-      ASSERT_TRUE(device().submit_copy(copy_of(0, kHour)));
+      ASSERT_TRUE(device().submit_copy(make_copy_job(0, kHour)));
       device().submit_compute(0, kHour);
       stop_ = 1;
       EXPECT_FALSE((device().*wait)(0));
@@ -221,18 +223,18 @@ TEST_P(DeviceContract, StopEndsEveryWait) {
   }
 }
 
-TEST_P(DeviceContract, StopEndsCopyByCaller) {
+TEST_P(DeviceContract, EndsCallersCopyOnStop) {
   make();
   stop_ = 1;
-  EXPECT_FALSE(device().submit_copy(copy_of(0, kHour, true)));
+  EXPECT_FALSE(device().submit_copy(make_copy_job(0, kHour, true)));
 }
 
 // The trainer may be blocked, or on its way there: both must come back.
-TEST_P(DeviceContract, CancelEndsWaitOfAnotherThread) {
+TEST_P(DeviceContract, EndsWaitOfAnotherThreadOnCancel) {
   make();
   std::atomic<bool> submitted = false;
   std::thread trainer([&] {
-    EXPECT_TRUE(device().submit_copy(copy_of(0, 0)));
+    EXPECT_TRUE(device().submit_copy(make_copy_job(0, 0)));
     device().submit_compute(0, kHour);
     submitted = true;
     submitted.notify_one();
@@ -249,9 +251,9 @@ TEST_P(DeviceContract, EndsWithWorkInFlight) {
     SCOPED_TRACE(name_of(mode));
     config_.trainer.copy.value = mode;
     make();
-    ASSERT_TRUE(device().submit_copy(copy_of(0, kHour)));
+    ASSERT_TRUE(device().submit_copy(make_copy_job(0, kHour)));
     device().submit_compute(0, kHour);
-    ASSERT_TRUE(device().submit_copy(copy_of(1, kHour)));
+    ASSERT_TRUE(device().submit_copy(make_copy_job(1, kHour)));
     run_ = {};
   }
 }
@@ -263,7 +265,7 @@ TEST_P(DeviceContract, MakesDevicePerRank) {
   make();
   ASSERT_EQ(run_.devices.size(), 3U);
   for (std::size_t rank = 0; rank < 3; ++rank)
-    run_steps(device(rank), config_, 3, copy_of(0, kCopy), kCompute);
+    run_steps(device(rank), config_, 3, make_copy_job(0, kCopy), kCompute);
 }
 
 // One thread plays all ranks: it waits for none before all have submitted.
@@ -277,7 +279,7 @@ TEST_P(DeviceContract, BeginsComputesTogetherAtBarrier) {
     for (std::int64_t step = 0; step < 4; ++step) {
       for (std::size_t rank = 0; rank < 3; ++rank) {
         const Nanos copy = static_cast<Nanos>(1 + rank) * kMillisecond;
-        ASSERT_TRUE(device(rank).submit_copy(copy_of(step, copy)));
+        ASSERT_TRUE(device(rank).submit_copy(make_copy_job(step, copy)));
         device(rank).submit_compute(step, kCompute);
       }
       Nanos first = 0;
@@ -293,12 +295,12 @@ TEST_P(DeviceContract, BeginsComputesTogetherAtBarrier) {
   }
 }
 
-TEST_P(DeviceContract, StopEndsWaitAtBarrier) {
+TEST_P(DeviceContract, EndsBarrierWaitOnStop) {
   if (!computes()) GTEST_SKIP() << "A device that drops batches has no barrier.";
   config_.trainer.ranks.value = 2;
   config_.trainer.sync_ranks.value = true;
   make();
-  ASSERT_TRUE(device().submit_copy(copy_of(0, 0)));
+  ASSERT_TRUE(device().submit_copy(make_copy_job(0, 0)));
   device().submit_compute(0, kMillisecond);
   EXPECT_FALSE(device().collect());  // the other rank has not arrived
   stop_ = 1;
@@ -338,7 +340,7 @@ TEST_P(DeviceContract, AdoptsSharedMemoryInPlace) {
       EXPECT_EQ(slots->slot(0), memory.data());
       EXPECT_EQ(slots->slot(1), memory.data() + whole_pages(5000));
     }
-    memory.front() = memory.back() = std::byte{1};  // it outlives the slots
+    memory.front() = memory.back() = std::byte{1};  // the memory outlives the slots
   }
 }
 

@@ -23,7 +23,7 @@ struct DeviceRun {
 struct DeviceCase {
   std::string name;
   DeviceKind kind;
-  Nanos slack = 0;  // of times that a device measures on its own clock
+  Nanos slack = 0;  // tolerance for times on the device's own clock
   std::function<std::optional<std::string>()> reason_not_available;
   std::function<DeviceRun(const RunConfig&, const std::atomic<int>& stop)> make;
 };

@@ -75,7 +75,7 @@ class PretendedGpuContract : public testing::Test {
 TEST_F(PretendedGpuContract, DeliversBytesFromSlotsOfEveryMode) {
   const auto bytes = static_cast<std::size_t>(batch_bytes());
   std::int64_t step = 0;
-  std::vector<std::unique_ptr<HostSlots>> all;  // to free slots ends the work of the device
+  std::vector<std::unique_ptr<HostSlots>> all;  // kept: freeing slots ends the device's work
   for (const MemoryRow& row : memory_table()) {
     SCOPED_TRACE(row.row.name);
     HostSlots* slots = all.emplace_back(device_->make_slots(row.mode, 2, batch_bytes())).get();
@@ -85,7 +85,7 @@ TEST_F(PretendedGpuContract, DeliversBytesFromSlotsOfEveryMode) {
       job.step = step;
       job.host = slots->slot(slot);
       job.bytes = batch_bytes();
-      job.by_caller = slots->locked_bytes() == 0;
+      job.caller_copies = slots->locked_bytes() == 0;
       ASSERT_TRUE(device_->submit_copy(job));
       device_->submit_compute(step, kMillisecond);
       ASSERT_TRUE(device_->wait_computed(step));

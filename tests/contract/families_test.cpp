@@ -1,4 +1,4 @@
-// What every row of every family and every field promises, whoever adds one.
+// Checks the contract of every row of every family and of every field, also of new ones.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,11 +16,11 @@ namespace {
 using ::testing::HasSubstr;
 
 // A sentence for people: something, on one line, with a full stop.
-void expect_sentence(std::string_view text, std::string_view of) {
-  ASSERT_FALSE(text.empty()) << of;
-  EXPECT_EQ(text.find('\n'), text.npos) << of;
-  EXPECT_EQ(text.back(), '.') << of << ": " << text;
-  EXPECT_NE(text.front(), ' ') << of;
+void expect_sentence(std::string_view text, std::string_view owner) {
+  ASSERT_FALSE(text.empty()) << owner;
+  EXPECT_EQ(text.find('\n'), text.npos) << owner;
+  EXPECT_EQ(text.back(), '.') << owner << ": " << text;
+  EXPECT_NE(text.front(), ' ') << owner;
 }
 
 void expect_word(std::string_view name) {
@@ -28,7 +28,7 @@ void expect_word(std::string_view name) {
   EXPECT_EQ(name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-.:"), name.npos) << name;
 }
 
-TEST(Families, HaveUniqueNamesAndRows) {
+TEST(Families, ListsUniqueNamesWithRows) {
   std::set<std::string_view> names;
   for (const FamilyListing& family : families()) {
     expect_word(family.family);
@@ -37,7 +37,7 @@ TEST(Families, HaveUniqueNamesAndRows) {
   }
 }
 
-TEST(Families, EveryRowHasANameASentenceAndAReasonWhereItIsNotAvailable) {
+TEST(Families, DescribesEveryRowAndWhyItIsUnavailable) {
   for (const FamilyListing& family : families()) {
     std::set<std::string_view> names;
     for (const Row& row : family.rows) {
@@ -73,7 +73,7 @@ TEST(Families, CostsAcceptEveryStage) {
   }
 }
 
-TEST(Fields, HaveUniqueNamesAliasesAndASentence) {
+TEST(Fields, UsesUniqueNamesAndDescribesEachField) {
   std::set<std::string> names;
   const auto expect_unique = [&](std::string_view name) {
     expect_word(name);
@@ -88,7 +88,7 @@ TEST(Fields, HaveUniqueNamesAliasesAndASentence) {
   }
 }
 
-TEST(Fields, OfOneGroupStandTogether) {
+TEST(Fields, ListsGroupsWithoutGaps) {
   std::set<std::string_view> done;
   std::string_view current;
   for (const Field& field : fields()) {
@@ -98,7 +98,7 @@ TEST(Fields, OfOneGroupStandTogether) {
   }
 }
 
-TEST(Fields, DefaultTextIsReadBackToItself) {
+TEST(Fields, ReadsBackDefaultText) {
   const RunConfig defaults;
   for (const Field& field : fields()) {
     EXPECT_FALSE(field.given(defaults)) << field.name;
@@ -119,7 +119,7 @@ TEST(Fields, DefaultTextIsReadBackToItself) {
   }
 }
 
-TEST(Fields, ThatAreNumbersAreSpelledAsNumbers) {
+TEST(Fields, SpellsNumbersWithDigits) {
   const RunConfig defaults;
   for (const Field& field : fields()) {
     if (!field.is_number) continue;
@@ -128,7 +128,7 @@ TEST(Fields, ThatAreNumbersAreSpelledAsNumbers) {
   }
 }
 
-TEST(Fields, ChoicesInTheHelpAreThoseOfTheFlag) {
+TEST(Fields, AcceptsEveryChoiceOfHelp) {
   for (const Field& field : fields()) {
     const bool has_words =
         field.value_name.find('|') != field.value_name.npos && field.name != "warmup";
@@ -141,7 +141,7 @@ TEST(Fields, ChoicesInTheHelpAreThoseOfTheFlag) {
   }
 }
 
-TEST(Fields, NonsenseGivesAUsageErrorWithKeyAndPlace) {
+TEST(Fields, RejectsNonsenseWithKeyAndPlace) {
   for (const Field& field : fields()) {
     const std::set<std::string_view> free_text = {"index", "data", "cache-dir", "python",
                                                   "command"};

@@ -1,5 +1,5 @@
-// The floors of the house: what stands on one includes what stands below it, and nothing above or
-// beside it.
+// Checks the layers of the source folders: a folder includes only headers of lower floors, never of
+// its own floor or of a higher one.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -54,8 +54,8 @@ const std::vector<std::vector<Folder>>& floors() {
   return kFloors;
 }
 
-// Folders that are one library with the folder that they stand in.
-std::string library_of(const std::string& folder) {
+// The library of a folder. Subfolders of these folders belong to the library of their parent.
+std::string library_name(const std::string& folder) {
   for (const std::string library :
        {"source", "device", "analysis", "experiment", "guest/host", "report"}) {
     if (folder.starts_with(library + '/')) return library;
@@ -72,10 +72,10 @@ struct Place {
   std::size_t floor;
 };
 
-// Of a path below src/ or include/; nothing for one that is on no floor.
-std::optional<Place> place_of(const fs::path& path) {
+// The floor of a path below src/ or include/. Empty for a path without a floor.
+std::optional<Place> find_place(const fs::path& path) {
   const bool is_contract = path.parent_path() == "loaderscope";
-  const std::string folder = library_of(path.parent_path().string());
+  const std::string folder = library_name(path.parent_path().string());
   for (std::size_t floor = 0; floor < floors().size(); ++floor) {
     for (const Folder& one : floors()[floor]) {
       if (is_contract ? has_word(one.headers, path.stem().string()) : one.name == folder)
@@ -85,25 +85,25 @@ std::optional<Place> place_of(const fs::path& path) {
   return std::nullopt;
 }
 
-std::vector<std::string> includes_of(const fs::path& file) {
+std::vector<std::string> read_includes(const fs::path& file) {
   constexpr std::string_view kInclude = "#include \"";
   std::vector<std::string> found;
-  std::ifstream in(file);
-  for (std::string line; std::getline(in, line);) {
+  std::ifstream stream(file);
+  for (std::string line; std::getline(stream, line);) {
     if (line.starts_with(kInclude))
       found.push_back(line.substr(kInclude.size(), line.rfind('"') - kInclude.size()));
   }
   return found;
 }
 
-// What of `file`, at `path` below its root, goes up or sideways.
+// The includes of `file`, at `path` below its root, that go up or sideways.
 std::vector<std::string> wrong_includes(const fs::path& file, const fs::path& path) {
-  const std::optional<Place> place = place_of(path);
+  const std::optional<Place> place = find_place(path);
   if (!place) return {"stands on no floor; give it a place in tests/contract/floors_test.cpp"};
   std::vector<std::string> wrong;
-  for (const std::string& include : includes_of(file)) {
+  for (const std::string& include : read_includes(file)) {
     if (include == "version.h" || include == "built_with.h") continue;  // made by the build
-    const std::optional<Place> other = place_of(include);
+    const std::optional<Place> other = find_place(include);
     if (!other) {
       wrong.push_back(include + " stands on no floor");
     } else if (path.parent_path() == "loaderscope" && !include.starts_with("loaderscope/")) {
@@ -115,7 +115,7 @@ std::vector<std::string> wrong_includes(const fs::path& file, const fs::path& pa
   return wrong;
 }
 
-TEST(Floors, NoIncludeGoesUpOrSideways) {
+TEST(Floors, IncludesOnlyLowerFloors) {
   std::size_t files = 0;
   for (const char* root : {"src", "include"}) {
     const fs::path top = fs::path(LOADERSCOPE_SOURCE_DIR) / root;
@@ -128,16 +128,16 @@ TEST(Floors, NoIncludeGoesUpOrSideways) {
         ADD_FAILURE() << root << '/' << path.string() << ": " << wrong;
     }
   }
-  EXPECT_GT(files, 100U);  // they were found
+  EXPECT_GT(files, 100U);  // the search found the sources
 }
 
-TEST(Floors, SeeWhatGoesUpOrSideways) {
-  EXPECT_GT(place_of("cli/run.cpp")->floor, place_of("report/text_table.h")->floor);
-  EXPECT_EQ(place_of("source/walk.h")->floor, place_of("decode/decoders.h")->floor);
-  EXPECT_EQ(place_of("analysis/findings/finding_input.h")->folder, "analysis");
-  EXPECT_EQ(place_of("guest/host/wrong_data/data_checks.h")->folder, "guest/host");
-  EXPECT_EQ(place_of("loaderscope/units.h")->folder, "base");
-  EXPECT_FALSE(place_of("attic/old.h"));
+TEST(Floors, ReportsIncludesThatGoUpOrSideways) {
+  EXPECT_GT(find_place("cli/run.cpp")->floor, find_place("report/text_table.h")->floor);
+  EXPECT_EQ(find_place("source/walk.h")->floor, find_place("decode/decoders.h")->floor);
+  EXPECT_EQ(find_place("analysis/findings/finding_input.h")->folder, "analysis");
+  EXPECT_EQ(find_place("guest/host/wrong_data/data_checks.h")->folder, "guest/host");
+  EXPECT_EQ(find_place("loaderscope/units.h")->folder, "base");
+  EXPECT_FALSE(find_place("attic/old.h"));
   const fs::path file = fs::temp_directory_path() / ("floors-" + std::to_string(::getpid()) + ".h");
   std::ofstream(file) << "#include \"report/keys.h\"\n#include \"source/walk.h\"\n"
                          "#include \"base/fd.h\"\n#include <string>\n";

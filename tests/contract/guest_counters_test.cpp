@@ -37,7 +37,7 @@ GuestCounters reported(const json& value) {
   return counters;
 }
 
-TEST(CounterTable, HasCompleteRowsWithNamesOfTheirOwn) {
+TEST(CounterTable, ListsCompleteRowsWithUniqueNames) {
   std::set<std::string_view> names;
   for (const CounterRow& row : counter_rows()) {
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
@@ -57,7 +57,7 @@ TEST(CounterTable, HasCompleteRowsWithNamesOfTheirOwn) {
   EXPECT_EQ(find_counter("no.such_counter"), nullptr);
 }
 
-TEST(CounterTable, HasARowForTheCodeOfEachStageOfASample) {
+TEST(CounterTable, ListsRowForCodeOfEachStage) {
   for (const Stage stage : kMakingStages) {
     const CounterRow* row = find_counter(name_of(stage));
     ASSERT_NE(row, nullptr) << name_of(stage);
@@ -150,7 +150,7 @@ std::vector<std::string> reported_names() {
   return names;
 }
 
-TEST(CounterTable, HasTheRowsThatThePythonPackageReports) {
+TEST(CounterTable, MatchesReportsOfPythonPackage) {
   const std::vector<std::string> names = reported_names();
   const auto is_any_row = [](const std::string& name) {
     for (const CounterRow& row : counter_rows())
@@ -159,7 +159,7 @@ TEST(CounterTable, HasTheRowsThatThePythonPackageReports) {
   };
   for (const std::string& name : names) EXPECT_TRUE(is_any_row(name)) << name;
   for (const CounterRow& row : counter_rows()) {
-    if (row.metric == CounterMetric::none) continue;  // by the stage
+    if (row.metric == CounterMetric::none) continue;  // reported by name of stage
     EXPECT_TRUE(std::any_of(names.begin(), names.end(), [&](const std::string& name) {
       return std::regex_match(std::string(row.name), std::regex(name));
     })) << row.name;

@@ -20,7 +20,7 @@ void PrintTo(const HeavyHeader& header, std::ostream* out) { *out << header.name
 
 class HeavyHeaders : public ::testing::TestWithParam<HeavyHeader> {};
 
-TEST_P(HeavyHeaders, AreTakenByFewFiles) {
+TEST_P(HeavyHeaders, LimitsFilesThatIncludeThem) {
   const std::string wanted = std::string("#include <") + GetParam().name + ">";
   std::set<std::string> takers;
   for (const char* folder : {"src", "include"}) {

@@ -28,8 +28,8 @@ using testing::HasSubstr;
 using Arguments = std::vector<std::string>;
 
 std::string file_text(const std::string& name) {
-  std::ifstream in(LOADERSCOPE_SOURCE_DIR "/" + name);
-  return {std::istreambuf_iterator<char>(in), {}};
+  std::ifstream file(LOADERSCOPE_SOURCE_DIR "/" + name);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 // Calls `take(line, is_code)` for each line except the fences, which a list may indent.
@@ -48,8 +48,8 @@ void for_each_line(std::string_view text, const Take& take) {
   EXPECT_FALSE(is_code) << "a code block does not end";
 }
 
-// The words of one command of a line of shell: quotes are taken off, a comment is cut.
-std::vector<Arguments> commands_in(const std::string& line) {
+// The words of each command of a shell line, without quotes and comments.
+std::vector<Arguments> split_commands(const std::string& line) {
   std::vector<Arguments> commands(1);
   std::string word;
   bool is_word = false;
@@ -82,13 +82,13 @@ std::vector<Arguments> commands_in(const std::string& line) {
   return commands;
 }
 
-std::vector<Arguments> commands_of(std::string_view text) {
+std::vector<Arguments> find_commands(std::string_view text) {
   std::vector<Arguments> found;
   for_each_line(text, [&](std::string line, bool is_code) {
     line.erase(0, std::min(line.find_first_not_of(' '), line.size()));
     if (line.starts_with("$ ")) line.erase(0, 2);
     if (!is_code || !line.starts_with("loaderscope ")) return;
-    for (Arguments& words : commands_in(line)) {
+    for (Arguments& words : split_commands(line)) {
       if (words.empty() || words.front() != "loaderscope") continue;
       words.erase(words.begin());
       found.push_back(std::move(words));
@@ -97,7 +97,7 @@ std::vector<Arguments> commands_of(std::string_view text) {
   return found;
 }
 
-// Of flags that are settings of a run, as far as the program behind --.
+// Checks the values of flags that are settings of a run, up to the program after --.
 void expect_values(const Arguments& words) {
   if (words.empty() || words.front() == "probe") return;  // probe has its own --demand
   for (std::size_t i = 0; i + 1 < words.size() && words[i] != "--"; ++i) {
@@ -117,7 +117,7 @@ void expect_values(const Arguments& words) {
 }
 
 std::size_t expect_understood(std::string_view text) {
-  const std::vector<Arguments> commands = commands_of(text);
+  const std::vector<Arguments> commands = find_commands(text);
   for (const Arguments& words : commands) {
     SCOPED_TRACE(testing::PrintToString(words));
     EXPECT_NO_THROW(check_command_line(words));
@@ -126,18 +126,19 @@ std::size_t expect_understood(std::string_view text) {
   return commands.size();
 }
 
-TEST(Manual, EveryTopicHasATitleASentenceAndAText) {
+TEST(Manual, GivesEveryTopicTitleSentenceAndText) {
   EXPECT_GE(manual::topic_table().size(), 10U);
   for (const Topic& topic : manual::topic_table()) {
     SCOPED_TRACE(topic.row.name);
     EXPECT_FALSE(topic.title.empty());
     const std::string head = "# " + std::string(topic.title) + "\n\n" + std::string(topic.row.help);
     EXPECT_TRUE(topic.text.starts_with(head + "\n\n"));
-    EXPECT_LE(columns_of(topic.row.help), 84U);
+    EXPECT_LE(count_columns(topic.row.help), 84U);
     EXPECT_GT(topic.text.size(), 2 * head.size());
     EXPECT_EQ(topic.text.back(), '\n');
-    for_each_line(topic.text,
-                  [](const std::string& line, bool) { EXPECT_LE(columns_of(line), 120U) << line; });
+    for_each_line(topic.text, [](const std::string& line, bool) {
+      EXPECT_LE(count_columns(line), 120U) << line;
+    });
   }
 }
 
@@ -167,13 +168,13 @@ TEST(Manual, FindsTopicsByTheirOldNames) {
   }
 }
 
-TEST(Manual, NoTopicHasTheNameOfACommand) {
+TEST(Manual, NamesTopicsUnlikeCommands) {
   for (const Topic& topic : manual::topic_table()) {
     for (const Command& command : command_table()) EXPECT_NE(topic.row.name, command.row.name);
   }
 }
 
-TEST(Manual, EveryCommandLineIsUnderstood) {
+TEST(Manual, ShowsOnlyValidCommandLines) {
   std::size_t commands = 0;
   for (const Topic& topic : manual::topic_table()) {
     SCOPED_TRACE(topic.row.name);
@@ -186,7 +187,7 @@ TEST(Manual, UnderstandsTheCommandLinesOfTheReadme) {
   EXPECT_GT(expect_understood(file_text("README.md")), 5U);  // some were found
 }
 
-TEST(Manual, ItsFirstPageNamesEveryCommand) {
+TEST(Manual, NamesEveryCommandOnFirstPage) {
   const std::string page = file_text("src/manual/loaderscope.md");
   for (const Command& command : command_table()) {
     const std::string name(command.row.name);
@@ -236,7 +237,7 @@ TEST(Manual, ExplainsEveryFindingCauseWhyAndGap) {
   }
 }
 
-TEST(Manual, HasCopyOfThePageOfMetrics) {
+TEST(Manual, CopiesGeneratedPageOfMetrics) {
   EXPECT_TRUE(file_text("src/manual/metrics.md") == manual::metrics_page())
       << "src/manual/metrics.md is another; run loaderscope help metrics > src/manual/metrics.md";
 }
@@ -258,9 +259,9 @@ TEST(Manual, ShowsEveryMetricWithItsGroup) {
   EXPECT_EQ(manual::metric_entry("gap.late_launch_s")->name, "gap.KIND_s");
 }
 
-TEST(Manual, ItsCommandsAreReadAsAShellReadsThem) {
-  EXPECT_EQ(commands_in("a 'b c' \"d\"e#f # g"), (std::vector<Arguments>{{"a", "b c", "de#f"}}));
-  EXPECT_EQ(commands_in("a && b ''"), (std::vector<Arguments>{{"a"}, {"b", ""}}));
+TEST(Manual, ParsesCommandsLikeShell) {
+  EXPECT_EQ(split_commands("a 'b c' \"d\"e#f # g"), (std::vector<Arguments>{{"a", "b c", "de#f"}}));
+  EXPECT_EQ(split_commands("a && b ''"), (std::vector<Arguments>{{"a"}, {"b", ""}}));
   EXPECT_THROW(check_command_line({"run", "--bogus"}), UsageError);
   EXPECT_THROW(check_command_line({"bogus"}), UsageError);
   EXPECT_NO_THROW(check_command_line({"run", "--help"}));

@@ -69,13 +69,13 @@ class MemoryContract : public testing::TestWithParam<MemoryRow> {
 
 INSTANTIATE_TEST_SUITE_P(Table, MemoryContract,
                          testing::ValuesIn(memory_table().begin(), memory_table().end()),
-                         [](const auto& of) {
-                           std::string name(of.param.row.name);
+                         [](const auto& test) {
+                           std::string name(test.param.row.name);
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });
 
-TEST_P(MemoryContract, IsFoundByMode) {
+TEST_P(MemoryContract, FindsRowByMode) {
   EXPECT_EQ(memory_row(row().mode).row.name, row().row.name);
   EXPECT_EQ(row().row.name, name_of(row().mode));
 }
@@ -135,7 +135,7 @@ TEST_P(MemoryContract, AdoptsSharedMemoryInPlace) {
   expect_filled(*memory_row(MemoryMode::pageable).wrap_existing(place, kSlots, kBytes));
 }
 
-TEST(MemoryTable, HasRowForEveryMode) {
+TEST(MemoryTable, ListsRowForEveryMode) {
   for (const auto& word : Words<MemoryMode>::table())
     EXPECT_EQ(memory_row(word.value).mode, word.value) << word.name;
 }

@@ -16,19 +16,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string group_of(std::string_view name) { return std::string(name.substr(0, name.find('.'))); }
+std::string group_name(std::string_view name) {
+  return std::string(name.substr(0, name.find('.')));
+}
 
 // "cache_proved" of "cache.proved".
-std::string id_of(std::string_view name) {
+std::string metric_id(std::string_view name) {
   std::string id(name);
   std::replace(id.begin(), id.end(), '.', '_');
   return id;
 }
 
 // A comment may name a metric.
-std::string without_comments(std::istream& in) {
+std::string without_comments(std::istream& source) {
   std::string text;
-  for (std::string line; std::getline(in, line);) {
+  for (std::string line; std::getline(source, line);) {
     const bool is_comment = line.find_first_not_of(' ') == line.find("//");
     text += line.substr(0, is_comment ? 0 : line.find("  //")) + "\n";
   }
@@ -44,15 +46,15 @@ void for_each_source(const Take& take) {
          fs::recursive_directory_iterator(LOADERSCOPE_SOURCE_DIR + std::string(root))) {
       const std::string kind = file.path().extension();
       if (kind != ".cpp" && kind != ".h" && kind != ".cu") continue;
-      std::ifstream in(file.path());
-      take(file.path().string(), without_comments(in));
+      std::ifstream source(file.path());
+      take(file.path().string(), without_comments(source));
       ++files;
     }
   }
-  EXPECT_GT(files, 500U);  // they were found
+  EXPECT_GT(files, 500U);  // the search found the sources
 }
 
-TEST(MetricTable, HasCompleteRowsWithNamesOfTheirOwn) {
+TEST(MetricTable, ListsCompleteRowsWithUniqueNames) {
   const std::set<std::string_view> units = {"s", "bytes", "bytes/s", "1", "1/s"};
   std::set<std::string_view> names;
   std::set<std::string> groups;
@@ -67,8 +69,8 @@ TEST(MetricTable, HasCompleteRowsWithNamesOfTheirOwn) {
     EXPECT_FALSE(row.sentence.front() >= 'a' && row.sentence.front() <= 'z') << row.sentence;
     EXPECT_FALSE(row.basis.empty());
     EXPECT_FALSE(row.misleads.empty());
-    if (group == group_of(row.name)) continue;
-    group = group_of(row.name);
+    if (group == group_name(row.name)) continue;
+    group = group_name(row.name);
     EXPECT_TRUE(groups.insert(group).second) << "its group stands twice";
   }
 }
@@ -96,7 +98,7 @@ TEST(MetricTable, GivesMetricsTheirUnitAndJoin) {
   EXPECT_THROW(make_metric("no.metric", "", 1), std::logic_error);
 }
 
-TEST(MetricTable, HasEachNameThatTheSourcesUseOnce) {
+TEST(MetricTable, ListsOnlyMetricsThatSourcesUse) {
   std::set<std::string> used;
   const std::regex name("\"([a-z_]+\\.[a-z_0-9]+)\""), id("metric::(\\w+)");
   for_each_source([&](const std::string& path, const std::string& text) {
@@ -104,13 +106,13 @@ TEST(MetricTable, HasEachNameThatTheSourcesUseOnce) {
     for (std::sregex_iterator at(text.begin(), text.end(), name); at != end; ++at) {
       const MetricRow* row = find_metric((*at)[1].str());
       EXPECT_TRUE(row == nullptr || row->is_pattern())
-          << path << ": write metric::" << id_of((*at)[1].str()) << " instead of " << (*at)[1];
+          << path << ": write metric::" << metric_id((*at)[1].str()) << " instead of " << (*at)[1];
     }
     for (std::sregex_iterator at(text.begin(), text.end(), id); at != end; ++at)
       used.insert((*at)[1]);
   });
   for (const MetricRow& row : metric_table()) {
-    EXPECT_TRUE(row.is_pattern() || used.contains(id_of(row.name)))
+    EXPECT_TRUE(row.is_pattern() || used.contains(metric_id(row.name)))
         << row.name << ": no source uses its id";
   }
 }

@@ -1,4 +1,4 @@
-// What every row of report_table() promises.
+// Checks the contract of every row of report_table().
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -34,11 +34,11 @@ std::string written(const ReportRow& row, const RunRecord& record,
                     const std::optional<Proof>& proof = full_proof()) {
   std::ostringstream out;
   const Analysis analysis = analysed(record, proof);
-  row.write(out, result_of(record, analysis), ReportStyle{});
+  row.write(out, make_result(record, analysis), ReportStyle{});
   return out.str();
 }
 
-TEST(ReportContract, NamesAreUniqueAndHelpIsOneSentence) {
+TEST(ReportContract, UsesUniqueNamesAndHelpOfOneSentence) {
   std::set<std::string_view> names;
   for (const ReportRow& row : report_table()) {
     EXPECT_TRUE(names.insert(row.row.name).second) << row.row.name;
@@ -48,11 +48,11 @@ TEST(ReportContract, NamesAreUniqueAndHelpIsOneSentence) {
   }
 }
 
-TEST(ReportContract, EveryWriterWritesEveryRecordAlikeEachTimeAndEndsItsLastLine) {
+TEST(ReportContract, WritesEqualTextEachTimeAndEndsLastLine) {
   for (const ReportRow& row : report_table()) {
     if (!row.writes("run")) continue;
     for (const RunRecord& record :
-         {usual_record(), full_record(), two_ranks(), record_of(0, 0, usual_step)}) {
+         {usual_record(), full_record(), two_ranks(), make_run_record(0, 0, usual_step)}) {
       const std::string text = written(row, record);
       EXPECT_FALSE(text.empty()) << row.row.name;
       if (row.is_text) {
@@ -64,7 +64,7 @@ TEST(ReportContract, EveryWriterWritesEveryRecordAlikeEachTimeAndEndsItsLastLine
   }
 }
 
-TEST(ReportContract, ReadingAndWritingAgainGivesTheSameReports) {
+TEST(ReportContract, WritesEqualReportsAfterReadingBack) {
   const ReportRow& json = find_row("json", report_table());
   for (const ReportRow& row : report_table()) {
     if (!row.writes("run")) continue;
@@ -79,7 +79,7 @@ bool python_has_jsonschema(const std::string& python) {
   return std::system((python + " -c 'import jsonschema' > /dev/null 2>&1").c_str()) == 0;
 }
 
-// A python with jsonschema; "" where there is none.
+// A python with jsonschema; "" if none is installed.
 std::string schema_python() {
   for (const char* python : {"python3", "/usr/bin/python3"}) {
     if (python_has_jsonschema(python)) return python;
@@ -98,32 +98,32 @@ void expect_valid(const std::string& json, const std::string& schema_name) {
   std::remove(path.c_str());
 }
 
-TEST(ReportContract, TheSchemaOfEveryKindStandsInReports) {
+TEST(ReportContract, KeepsSchemaOfEveryKindUpToDate) {
   std::set<std::string_view> names;
   for (const ResultKind& kind : result_kinds()) {
     const std::string name(kind.row.name);
     EXPECT_TRUE(names.insert(kind.row.name).second) << name;
     const std::string file = "reports/" + name + ".schema.json";
-    std::ifstream in(std::string(LOADERSCOPE_SOURCE_DIR) + "/" + file);
+    std::ifstream schema(std::string(LOADERSCOPE_SOURCE_DIR) + "/" + file);
     std::ostringstream there, generated;
-    there << in.rdbuf();
+    there << schema.rdbuf();
     write_schema(generated, kind);
     EXPECT_TRUE(there.str() == generated.str())
         << file << " is another; run loaderscope report --schema " << name << " > " << file;
   }
 }
 
-TEST(ReportContract, TheJsonIsWhatItsSchemaSays) {
+TEST(ReportContract, WritesJsonThatMatchesSchema) {
   if (schema_python().empty())
     GTEST_SKIP() << "python3-jsonschema is missing; scripts/install-deps test";
   for (const RunRecord& record :
-       {full_record(), two_ranks(), record_of(0, 0, usual_step), RunRecord{}}) {
+       {full_record(), two_ranks(), make_run_record(0, 0, usual_step), RunRecord{}}) {
     expect_valid(written(find_row("json", report_table()), record), "run.schema.json");
   }
 }
 
-// The shapes that samples of all kinds have beside runs.
-TEST(ReportContract, FindingsAreWhatTheSchemaOfARunSays) {
+// A run with findings, which the records of the other tests lack.
+TEST(ReportContract, WritesFindingsThatMatchSchema) {
   if (schema_python().empty())
     GTEST_SKIP() << "python3-jsonschema is missing; scripts/install-deps test";
   const RunRecord record = modelled_run();
@@ -131,12 +131,12 @@ TEST(ReportContract, FindingsAreWhatTheSchemaOfARunSays) {
   add_findings(analysis, record);
   ASSERT_FALSE(analysis.findings.empty());
   std::ostringstream run;
-  find_row("json", report_table()).write(run, result_of(record, analysis), ReportStyle{});
+  find_row("json", report_table()).write(run, make_result(record, analysis), ReportStyle{});
   expect_valid(run.str(), "run.schema.json");
 }
 
-// Where the model misses the run there is no figure that somebody could quote.
-TEST(ReportContract, WhatCannotBePredictedIsNull) {
+// A model that does not fit the run gives no number that a reader could quote.
+TEST(ReportContract, WritesNullWithoutPrediction) {
   if (schema_python().empty())
     GTEST_SKIP() << "python3-jsonschema is missing; scripts/install-deps test";
   const RunRecord record = modelled_run();
@@ -146,45 +146,45 @@ TEST(ReportContract, WhatCannotBePredictedIsNull) {
   analysis.fit->rate_error = 0.49;
   analysis.findings = find_directions(record, analysis);
   std::ostringstream run, answer;
-  find_row("json", report_table()).write(run, result_of(record, analysis), ReportStyle{});
+  find_row("json", report_table()).write(run, make_result(record, analysis), ReportStyle{});
   expect_valid(run.str(), "run.schema.json");
   EXPECT_NE(run.str().find("\"predicted\": null"), std::string::npos);
   EXPECT_NE(run.str().find("\"regained_s\": null"), std::string::npos);
   WhatIf what_if;
-  what_if.fitted = case_of("fitted", FittedModel(record).fitted());
-  what_if.measured = case_of("measured", analysis);
+  what_if.fitted = what_if_case("fitted", FittedModel(record).fitted());
+  what_if.measured = what_if_case("measured", analysis);
   what_if.fit = analysis.fit;
-  write_json(answer, result_of(what_if, "1.0"));
+  write_json(answer, make_result(what_if, "1.0"));
   expect_valid(answer.str(), "what-if.schema.json");
   EXPECT_NE(answer.str().find("\"gain\": null"), std::string::npos);
 }
 
-std::string json_of(const AnyResult& result) {
+std::string to_json_text(const AnyResult& result) {
   std::ostringstream out;
   write_json(out, result);
   return out.str();
 }
 
-TEST(ReportContract, EveryKindHasASample) {
+TEST(ReportContract, CoversEveryKindWithSample) {
   std::set<std::string_view> sampled = {"run"};
   for (const SavedResult& sample : sample_results()) sampled.insert(sample.result.kind);
   for (const ResultKind& kind : result_kinds())
     EXPECT_TRUE(sampled.contains(kind.row.name)) << kind.row.name;
 }
 
-TEST(ReportContract, EveryKindIsWhatItsSchemaSays) {
+TEST(ReportContract, WritesEveryKindAsItsSchemaStates) {
   if (schema_python().empty())
     GTEST_SKIP() << "python3-jsonschema is missing; scripts/install-deps test";
   for (const SavedResult& sample : sample_results())
-    expect_valid(json_of(sample.result), std::string(sample.result.kind) + ".schema.json");
+    expect_valid(to_json_text(sample.result), std::string(sample.result.kind) + ".schema.json");
 }
 
-TEST(ReportContract, EveryKindIsReadBackAndSaysTheSameInEveryForm) {
+TEST(ReportContract, ReadsEveryKindBackForEveryWriter) {
   for (const SavedResult& sample : sample_results()) {
     const ResultKind& kind = find_row(sample.result.kind, result_kinds());
     ASSERT_NE(kind.read, nullptr) << kind.row.name;
-    std::istringstream in(json_of(sample.result));
-    const SavedResult read = parse_saved(kind, in, "saved");
+    std::istringstream stored(to_json_text(sample.result));
+    const SavedResult read = parse_saved(kind, stored, "saved");
     for (const ReportRow& row : report_table()) {
       if (!row.writes(kind.row.name)) continue;
       std::ostringstream first, again;
@@ -195,11 +195,11 @@ TEST(ReportContract, EveryKindIsReadBackAndSaysTheSameInEveryForm) {
   }
 }
 
-TEST(ReportContract, WhatIsCutOffOrOfAnotherKindIsASentence) {
+TEST(ReportContract, RejectsCutResultAndOtherKind) {
   const ResultKind& tune = find_row("tune", result_kinds());
   for (const SavedResult& sample : sample_results()) {
     const ResultKind& kind = find_row(sample.result.kind, result_kinds());
-    const std::string text = json_of(sample.result);
+    const std::string text = to_json_text(sample.result);
     std::istringstream cut(text.substr(0, text.size() / 2)), whole(text);
     EXPECT_THROW(parse_saved(kind, cut, "saved"), RunError) << kind.row.name;
     if (kind.row.name != tune.row.name) {
@@ -208,13 +208,13 @@ TEST(ReportContract, WhatIsCutOffOrOfAnotherKindIsASentence) {
   }
 }
 
-TEST(ReportContract, EveryFigureOfAPageIsThatOfItsResult) {
+TEST(ReportContract, ShowsFiguresOfResultOnPage) {
   std::map<std::string_view, std::size_t> most;
   for (const SavedResult& sample : sample_results()) {
     std::ostringstream out;
     write_page(out, sample.result);
     const nlohmann::json result = result_carried_by(out.str());
-    const std::vector<PageFigure> figures = figures_of(out.str());
+    const std::vector<PageFigure> figures = find_figures(out.str());
     for (const PageFigure& figure : figures)
       EXPECT_NEAR(figure.value, value_at(result, figure.path), 1e-6)
           << sample.result.kind << ": " << figure.path;
@@ -249,7 +249,7 @@ class PutEverywhere : public ResultVisitor {
   std::string put_;
 };
 
-TEST(ReportContract, NamesOfOthersAreNoMarkupAndNoControlOnThePageOfAnyKind) {
+TEST(ReportContract, EscapesForeignTextOnPageOfEveryKind) {
   const std::string hostile =
       "</script><img src=x onerror=alert(1)>\"'&\x1b[31m\xe2\x80\xae\xff\n]]>";
   for (SavedResult& sample : sample_results()) {
@@ -258,7 +258,8 @@ TEST(ReportContract, NamesOfOthersAreNoMarkupAndNoControlOnThePageOfAnyKind) {
     std::ostringstream out;
     write_page(out, sample.result);
     std::string page = out.str();
-    page.erase(page.rfind("<script type=\"application/json\""));  // which its reader spells
+    page.erase(
+        page.rfind("<script type=\"application/json\""));  // the JSON, which its reader escapes
     EXPECT_EQ(page.find("<img"), page.npos) << sample.result.kind;
     EXPECT_EQ(page.find('\x1b'), page.npos) << sample.result.kind;
     EXPECT_EQ(page.find("\xe2\x80\xae"), page.npos) << sample.result.kind;

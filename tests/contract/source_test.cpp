@@ -1,4 +1,4 @@
-// What every source promises, whatever it reads from.
+// Checks the contract of every source, in every format and with every file access.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ std::string bytes_of_sample(std::int64_t sample) {
 // A data set of samples 0 .. kSamples - 1, in this order, in a format of the table.
 struct Format {
   std::string_view row;
-  std::string what;  // where a row has several, else ""
+  std::string what;  // suffix that separates formats of one row; may be ""
   std::function<void(const source::TempFolder&, SourceOptions&)> make;
   std::function<std::string(std::int64_t)> bytes;
 };
@@ -62,7 +62,7 @@ void make_manifest(const source::TempFolder& data, SourceOptions& options) {
   options.index_file = data.write("list.csv", list);
 }
 
-// Of two shards, with members that are not decoded.
+// Makes two shards, which also have members that are not decoded.
 void make_shards(const source::TempFolder& data, SourceOptions& options) {
   std::array<source::TarBytes, 2> shards;
   for (std::int64_t i = 0; i < kSamples; ++i) {
@@ -97,7 +97,7 @@ void make_tokens(const source::TempFolder& data, SourceOptions& options) {
   options.words["length"] = "500";
 }
 
-// Of two shards; `index` says what is in them.
+// Makes two shards. `index` makes the text of their index file.
 void make_item_shards(const source::TempFolder& data, SourceOptions& options,
                       const std::function<std::string(std::int64_t)>& item,
                       std::string (*index)(const std::vector<source::ItemShardFacts>&)) {
@@ -129,7 +129,7 @@ void make_litdata(const source::TempFolder& data, SourceOptions& options) {
   make_item_shards(
       data, options,
       [](std::int64_t i) {
-        return source::item_of({bytes_of_sample(i), source::number_bytes(i)});
+        return source::make_item({bytes_of_sample(i), source::number_bytes(i)});
       },
       source::litdata_index);
 }
@@ -148,8 +148,8 @@ void make_tfrecords(const source::TempFolder& data, SourceOptions& options) {
 void make_parquet(const source::TempFolder& data, SourceOptions& options) {
   std::array<std::vector<std::string>, 2> values;
   for (std::int64_t i = 0; i < kSamples; ++i) values[i < 20 ? 0 : 1].push_back(bytes_of_sample(i));
-  data.write("0.parquet", source::parquet_bytes_of(values[0]));
-  data.write("1.parquet", source::parquet_bytes_of(values[1]));
+  data.write("0.parquet", source::parquet_file_bytes(values[0]));
+  data.write("1.parquet", source::parquet_file_bytes(values[1]));
   options.paths = {data.path()};
 }
 
@@ -157,8 +157,8 @@ void make_parquet(const source::TempFolder& data, SourceOptions& options) {
 void make_arrow(const source::TempFolder& data, SourceOptions& options) {
   std::array<std::vector<std::string>, 2> values;
   for (std::int64_t i = 0; i < kSamples; ++i) values[i < 20 ? 0 : 1].push_back(bytes_of_sample(i));
-  data.write("0.arrow", source::arrow_bytes_of(values[0]));
-  data.write("1.arrow", source::arrow_bytes_of(values[1]));
+  data.write("0.arrow", source::arrow_file_bytes(values[0]));
+  data.write("1.arrow", source::arrow_file_bytes(values[1]));
   options.paths = {data.path()};
 }
 #endif
@@ -186,7 +186,7 @@ void make_videos(const source::TempFolder& data, SourceOptions& options) {
   options.paths = {data.path()};
 }
 
-// As a reader has it that reads nothing else.
+// The bytes of a frame from a reader that has read no other frame.
 std::string packets_of_frame(std::int64_t sample) {
   static const source::TempFolder data;
   static const std::unique_ptr<Source> videos = [] {
@@ -239,22 +239,24 @@ struct SourceContract : testing::TestWithParam<WayToOpen> {
     GetParam().format->make(data, options);
     return source_row(GetParam().format->row).open(options, {});
   }
-  static std::string bytes_of(std::int64_t sample) { return GetParam().format->bytes(sample); }
+  static std::string expected_bytes(std::int64_t sample) {
+    return GetParam().format->bytes(sample);
+  }
   static void expect_all_read(const Source& source, std::int64_t first);
   void expect_in_objects() const;
 };
 
 void SourceContract::expect_in_objects() const {
-  const Objects* objects = source->stored_in();
+  const Objects* objects = source->stored_objects();
   ASSERT_NE(objects, nullptr);
   std::string first, last;
-  objects->path_of(0, first);
-  objects->path_of(objects->objects() - 1, last);
+  objects->get_path(0, first);
+  objects->get_path(objects->objects() - 1, last);
   EXPECT_TRUE(source->describe(0).starts_with(first)) << source->describe(0);
   EXPECT_TRUE(source->describe(kSamples - 1).starts_with(last)) << source->describe(kSamples - 1);
 }
 
-// What is expected is a hint: the second half of it is wrong.
+// Reads all samples after a hint of their order whose second half is wrong.
 void SourceContract::expect_all_read(const Source& source, std::int64_t first) {
   const auto reader = source.make_reader();
   std::vector<std::int64_t> hint;
@@ -265,7 +267,7 @@ void SourceContract::expect_all_read(const Source& source, std::int64_t first) {
     const std::int64_t sample = (first + i * 13) % kSamples;
     const auto bytes = reader->read(sample);
     EXPECT_EQ(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()),
-              bytes_of(sample));
+              expected_bytes(sample));
   }
 }
 
@@ -274,7 +276,7 @@ TEST_P(SourceContract, ReadsEverySampleInAnyOrder) {
   expect_all_read(*source, 0);
 }
 
-TEST_P(SourceContract, ReadersOfManyThreadsDoNotDisturbEachOther) {
+TEST_P(SourceContract, ReadsInManyThreadsAtOnce) {
   std::vector<std::jthread> threads;
   for (std::int64_t i = 0; i < 4; ++i) {
     threads.emplace_back([this, i] { expect_all_read(*source, i); });
@@ -287,51 +289,51 @@ TEST_P(SourceContract, DescribesEverySampleDifferently) {
   EXPECT_EQ(names.size(), static_cast<std::size_t>(kSamples));
 }
 
-TEST_P(SourceContract, SaysWhereItsSamplesLie) {
+TEST_P(SourceContract, LocatesItsSamples) {
   const Extents* extents = source->extents();
   if (extents == nullptr) return expect_in_objects();  // a library reads them
   for (std::int64_t i = 0; i < kSamples; ++i) {
     const Extent extent = extents->extent(i);
     ASSERT_LT(extent.object, extents->objects());
     std::string path;
-    extents->path_of(extent.object, path);
+    extents->get_path(extent.object, path);
     EXPECT_TRUE(source->describe(i).starts_with(path)) << source->describe(i);
     std::ifstream file(path, std::ios::binary);
     const bool is_whole = extent.length == Extent::kToEnd;
-    std::string bytes(is_whole ? bytes_of(i).size() : static_cast<std::size_t>(extent.length),
+    std::string bytes(is_whole ? expected_bytes(i).size() : static_cast<std::size_t>(extent.length),
                       '\0');
     file.seekg(extent.offset);
     file.read(bytes.data(), std::ssize(bytes));
-    EXPECT_NE(bytes.find(bytes_of(i)), bytes.npos) << i;  // with more, in some formats
+    EXPECT_NE(bytes.find(expected_bytes(i)), bytes.npos) << i;  // with more, in some formats
   }
 }
 
-TEST_P(SourceContract, SamplesOfArraysAreAllAlike) {
+TEST_P(SourceContract, ReportsOneSampleSizeForArrays) {
   const bool is_array = source_traits(GetParam().format->row).form == SampleForm::array;
   EXPECT_EQ(source->sample_bytes() > 0, is_array);
   for (std::int64_t i = 0; is_array && source->extents() != nullptr && i < kSamples; ++i)
     EXPECT_EQ(source->extents()->extent(i).length, source->sample_bytes());
 }
 
-// After an error the reader is as good as new.
-TEST_P(SourceContract, AMissingObjectIsAnErrorOfItsSamplesOnly) {
-  const Objects* objects = source->stored_in();
+// The reader stays usable after an error.
+TEST_P(SourceContract, FailsOnlyForSamplesOfMissingObject) {
+  const Objects* objects = source->stored_objects();
   std::string path;
-  objects->path_of(0, path);
+  objects->get_path(0, path);
   std::filesystem::remove(path);
   const auto reader = source->make_reader();
   for (int i = 0; i < 2; ++i) {
     EXPECT_THROW(reader->read(0), SampleError);
     if (objects->objects() == 1) continue;
-    EXPECT_EQ(reader->read(kSamples - 1).size(), bytes_of(kSamples - 1).size());
+    EXPECT_EQ(reader->read(kSamples - 1).size(), expected_bytes(kSamples - 1).size());
   }
 }
 
-TEST_P(SourceContract, AMissingSampleIsAnErrorOfThisSampleOnly) {
+TEST_P(SourceContract, FailsOnlyForMissingSample) {
   if (source->extents() == nullptr) return;  // a library reads it, and finds what is missing
   const Extent extent = source->extents()->extent(3);
   std::string path;
-  source->extents()->path_of(extent.object, path);
+  source->extents()->get_path(extent.object, path);
   if (extent.length == Extent::kToEnd) {
     std::filesystem::remove(path);
   } else {
@@ -339,9 +341,9 @@ TEST_P(SourceContract, AMissingSampleIsAnErrorOfThisSampleOnly) {
   }
   const auto reader = source->make_reader();
   EXPECT_THROW(reader->read(3), SampleError);
-  EXPECT_EQ(reader->read(2).size(), bytes_of(2).size());
+  EXPECT_EQ(reader->read(2).size(), expected_bytes(2).size());
   EXPECT_THROW(reader->read(3), SampleError);
-  EXPECT_EQ(reader->read(kSamples - 1).size(), bytes_of(kSamples - 1).size());
+  EXPECT_EQ(reader->read(kSamples - 1).size(), expected_bytes(kSamples - 1).size());
 }
 
 std::vector<WayToOpen> all_cases() {
@@ -355,10 +357,10 @@ std::vector<WayToOpen> all_cases() {
 INSTANTIATE_TEST_SUITE_P(Sources, SourceContract, testing::ValuesIn(all_cases()),
                          [](const auto& test) {
                            return std::string(test.param.format->row) + test.param.format->what +
-                                  "_" + source::test_name_of(test.param.access);
+                                  "_" + source::access_test_name(test.param.access);
                          });
 
-// Formats that are also streamed: with the word "stream" behind the path.
+// Makes a format that is also streamed, with the word "stream" after the path.
 void make_streamed_shards(const source::TempFolder& data, SourceOptions& options) {
   make_shards(data, options);
   options.words = {{"stream", "1"}, {"shuffle", "7"}};
@@ -371,7 +373,7 @@ Format packed_shards(const source::Packing& packing) {
     make_streamed_shards(plain, options);
     for (const auto& shard : std::filesystem::directory_iterator(plain.path())) {
       data.write(shard.path().stem().string() + std::string(packing.ending),
-                 packing.pack(dataset::content_of(shard.path())));
+                 packing.pack(dataset::file_content(shard.path())));
     }
     options.paths = {data.path()};
   };
@@ -388,7 +390,7 @@ const std::vector<Format>& streamed_formats() {
   return kFormats;
 }
 
-TEST(CompressionTable, EveryRowThatUnpacksIsHeldToTheContract) {
+TEST(CompressionTable, TestsEveryRowThatUnpacks) {
   for (const CompressionRow& row : compression_table()) {
     const bool has_packing =
         std::any_of(source::packings().begin(), source::packings().end(),
@@ -398,12 +400,12 @@ TEST(CompressionTable, EveryRowThatUnpacksIsHeldToTheContract) {
   }
 }
 
-// Where each sample is once, whatever its number.
+// Expects each sample once in an epoch, under the same number in every epoch.
 void expect_once_an_epoch(const StreamSource& streams, const Format& format, std::int32_t workers) {
-  SubstageListener nobody;
+  SubstageListener listener;
   std::vector<std::unique_ptr<SampleStream>> all;
   for (std::int32_t i = 0; i < workers; ++i)
-    all.push_back(streams.make_stream({0, 1, i, workers}, nobody));
+    all.push_back(streams.make_stream({0, 1, i, workers}, listener));
   std::map<std::int64_t, std::string> first_epoch;
   for (const std::int64_t epoch : {0, 1}) {
     std::map<std::int64_t, std::string> seen;
@@ -425,7 +427,7 @@ void expect_once_an_epoch(const StreamSource& streams, const Format& format, std
   }
 }
 
-TEST(StreamContract, EverySampleComesOnceAnEpochFromOneWorker) {
+TEST(StreamContract, DeliversEverySampleOncePerEpoch) {
   for (const Format& format : streamed_formats()) {
     const source::TempFolder data;
     SourceOptions options = source::without_cache({});
@@ -434,13 +436,13 @@ TEST(StreamContract, EverySampleComesOnceAnEpochFromOneWorker) {
     ASSERT_NE(source->streams(), nullptr) << format.row;
     EXPECT_EQ(source->size(), Source::kUnknownSize);
     EXPECT_EQ(source->make_reader(), nullptr);
-    EXPECT_NE(source->stored_in(), nullptr);
+    EXPECT_NE(source->stored_objects(), nullptr);
     for (const std::int32_t workers : {1, 2, 5})
       expect_once_an_epoch(*source->streams(), format, workers);
   }
 }
 
-TEST(SourceTable, EveryRowThatStreamsIsHeldToTheContract) {
+TEST(SourceTable, TestsEveryRowThatStreams) {
   for (const SourceRow& row : source_table()) {
     const bool streams = std::find(row.words.begin(), row.words.end(), "stream") != row.words.end();
     const bool has_format =
@@ -450,7 +452,7 @@ TEST(SourceTable, EveryRowThatStreamsIsHeldToTheContract) {
   }
 }
 
-TEST(SourceTable, EveryRowThatOpensIsHeldToTheContract) {
+TEST(SourceTable, TestsEveryRowThatOpens) {
   for (const SourceRow& row : source_table()) {
     const bool has_format =
         std::any_of(formats().begin(), formats().end(),
@@ -463,7 +465,7 @@ TEST(SourceTable, EveryRowThatOpensIsHeldToTheContract) {
   }
 }
 
-TEST(SourceTable, EveryRowHasANameAndASentence) {
+TEST(SourceTable, GivesEveryRowNameAndSentence) {
   std::set<std::string_view> names;
   for (const SourceRow& row : source_table()) {
     EXPECT_TRUE(names.insert(row.row.name).second);

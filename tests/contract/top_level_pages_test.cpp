@@ -50,7 +50,7 @@ TEST(TopLevelPage, FitsIntoItsLinesAndColumns) {
     std::istringstream lines(text_of_page(page.name));
     std::size_t count = 0;
     for (std::string line; std::getline(lines, line); ++count) {
-      EXPECT_LE(columns_of(line), 120U) << line;
+      EXPECT_LE(count_columns(line), 120U) << line;
     }
     EXPECT_GT(count, 10U);
     EXPECT_LE(count, page.max_lines);

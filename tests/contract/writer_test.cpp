@@ -1,4 +1,5 @@
-// What every writer promises: the source of its name reads what went in, with its classes.
+// Checks the contract of every writer: the source of the same name reads back the samples and their
+// classes.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -31,14 +32,14 @@ std::unique_ptr<Source> opened(std::string_view row, const std::string& data) {
   return open_source(row, {data}, source::without_cache({}), {});
 }
 
-std::vector<std::string> samples_of(const Source& source) {
+std::vector<std::string> read_samples(const Source& source) {
   std::vector<std::string> all;
   const auto reader = source.make_reader();
   for (std::int64_t i = 0; i < source.size(); ++i) all.push_back(source::read_sample(*reader, i));
   return all;
 }
 
-std::vector<std::string> files_in(const std::string& folder, std::string_view ending) {
+std::vector<std::string> list_files(const std::string& folder, std::string_view ending) {
   std::vector<std::string> files;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     const std::string name = entry.path().filename();
@@ -58,30 +59,30 @@ std::vector<int> labels_of_files(const std::string& folder) {
 
 std::vector<int> labels_of_tar(const std::string& folder) {
   std::vector<int> labels;
-  for (const std::string& text : samples_of(*opened("tar", folder + "?member=cls")))
+  for (const std::string& text : read_samples(*opened("tar", folder + "?member=cls")))
     labels.push_back(std::stoi(text));
   return labels;
 }
 
-// Behind each image, in 8 bytes.
+// The labels after each image, in 8 bytes each.
 std::vector<int> labels_of_mds(const std::string& folder) {
   std::vector<int> labels;
   for (const source::ItemShard& shard :
-       source::parse_mds_index(content_of(folder + "/index.json")).shards) {
-    const std::string bytes = content_of(folder + "/" + shard.file);
-    const auto file = source::store_of(folder).open(folder + "/" + shard.file);
+       source::parse_mds_index(file_content(folder + "/index.json")).shards) {
+    const std::string bytes = file_content(folder + "/" + shard.file);
+    const auto file = source::find_store(folder).open(folder + "/" + shard.file);
     const auto offsets = source::read_item_offsets(*file, shard.items, std::ssize(bytes));
     for (std::size_t i = 1; i < offsets.size(); ++i) labels.push_back(bytes[offsets[i] - 8]);
   }
   return labels;
 }
 
-// The last byte of what is within a record.
+// The labels in the last payload byte of each record, before its checksum.
 std::vector<int> labels_of_tfrecord(const std::string& folder) {
   std::vector<int> labels;
-  for (const std::string& path : files_in(folder, ".tfrecord")) {
-    const std::string bytes = content_of(path);
-    const auto file = source::store_of(folder).open(path);
+  for (const std::string& path : list_files(folder, ".tfrecord")) {
+    const std::string bytes = file_content(path);
+    const auto file = source::find_store(folder).open(path);
     source::RecordWalk walk(*file);
     while (const auto record = walk.next())
       labels.push_back(bytes[static_cast<std::size_t>(record->begin + record->size) - 5]);
@@ -91,12 +92,12 @@ std::vector<int> labels_of_tfrecord(const std::string& folder) {
 
 std::vector<int> labels_of_npy(const std::string& folder) {
   std::vector<int> labels;
-  for (const std::string& row : samples_of(*opened("npy", folder + "/labels?length=1")))
+  for (const std::string& row : read_samples(*opened("npy", folder + "/labels?length=1")))
     labels.push_back(row[0]);
   return labels;
 }
 
-// As the source says them that reads the images.
+// The labels from the source that reads the images.
 template <const char* row>
 std::vector<int> labels_of_source(const std::string& folder) {
   const DataText data = parse_data(std::string(row) + ":" + folder, "");
@@ -105,10 +106,10 @@ std::vector<int> labels_of_source(const std::string& folder) {
 }
 constexpr char kParquet[] = "parquet", kLmdb[] = "lmdb";
 
-// Of a data set besides the images, each 8 bytes.
+// The labels in a second HDF5 data set, 8 bytes each.
 std::vector<int> labels_of_hdf5(const std::string& folder) {
   std::vector<int> labels;
-  for (const std::string& row : samples_of(*opened("hdf5", folder + "?dataset=labels&length=1")))
+  for (const std::string& row : read_samples(*opened("hdf5", folder + "?dataset=labels&length=1")))
     labels.push_back(row[0]);
   return labels;
 }
@@ -126,7 +127,7 @@ constexpr Written kWritten[] = {{"tar", labels_of_tar},
                                 {"lmdb", labels_of_source<kLmdb>},
                                 {"hdf5", labels_of_hdf5}};
 
-std::string pixels_of(const std::string& image) {
+std::string decode_pixels(const std::string& image) {
   const auto decoder = make_any_decoder({});
   const ImageHeader header = decoder->open(std::as_bytes(std::span(image)));
   const Pixels pixels = decoder->decode({0, 0, header.width, header.height});
@@ -152,7 +153,7 @@ class WriterContract : public testing::Test {
     options_.in_order = true;
     options_.shard_size = Bytes{1} << 20;
     const auto photos = opened("files", making.path);
-    images_ = samples_of(*photos);
+    images_ = read_samples(*photos);
     labels_ = labels_of_files(making.path);
   }
 
@@ -161,10 +162,10 @@ class WriterContract : public testing::Test {
     options_.to = folder_ / to;
     return pack_dataset(options_, {});
   }
-  std::vector<std::string> expected_of(const WriterRow& row) const {
+  std::vector<std::string> expected_samples(const WriterRow& row) const {
     std::vector<std::string> expected = images_;
     if (row.takes_pixels)
-      std::transform(images_.begin(), images_.end(), expected.begin(), pixels_of);
+      std::transform(images_.begin(), images_.end(), expected.begin(), decode_pixels);
     return expected;
   }
 
@@ -174,7 +175,7 @@ class WriterContract : public testing::Test {
   std::vector<int> labels_;
 };
 
-TEST_F(WriterContract, WhatWasPackedIsReadWithItsClasses) {
+TEST_F(WriterContract, ReadsBackSamplesAndClasses) {
   std::size_t rows = 0;
   for (const WriterRow& row : writer_table()) {
     if (row.open == nullptr || row.row.reason_not_available()) continue;
@@ -186,21 +187,21 @@ TEST_F(WriterContract, WhatWasPackedIsReadWithItsClasses) {
     EXPECT_TRUE(result.complete);
     EXPECT_GT(result.plan.shards, 1);
     EXPECT_THAT(describe(options_, result), testing::HasSubstr("'" + name + ":" + options_.to));
-    EXPECT_TRUE(samples_of(*opened(name, options_.to)) == expected_of(row)) << name;
+    EXPECT_TRUE(read_samples(*opened(name, options_.to)) == expected_samples(row)) << name;
     EXPECT_EQ(written->labels(options_.to), labels_) << name;
     ++rows;
   }
   EXPECT_GE(rows, 4U);
 }
 
-TEST_F(WriterContract, TheSameBytesWhateverTheThreadsAndWhereItStopped) {
+TEST_F(WriterContract, WritesEqualBytesWithAnyThreadsAndAfterRestart) {
   for (const WriterRow& row : writer_table()) {
     if (row.open == nullptr || row.row.reason_not_available()) continue;
     const std::string name(row.row.name);
     options_.threads = 4;
     const PackResult whole = packed(row, name);
     const auto all = contents_below(options_.to);
-    std::filesystem::remove(row.path_of({options_.to, whole.plan, nullptr, {}}, 1));
+    std::filesystem::remove(row.stored_path({options_.to, whole.plan, nullptr, {}}, 1));
     options_.threads = 1;
     const PackResult again = packed(row, name);
     EXPECT_TRUE(again.complete);
@@ -209,7 +210,7 @@ TEST_F(WriterContract, TheSameBytesWhateverTheThreadsAndWhereItStopped) {
   }
 }
 
-TEST_F(WriterContract, CompressedShardsAreRead) {
+TEST_F(WriterContract, WritesCompressedShardsThatSourcesRead) {
   for (const WriterRow& row : writer_table()) {
     for (const CompressionRow& compression : compression_table()) {
       if (row.packed_ending == nullptr || compression.make_packer == nullptr) continue;
@@ -222,11 +223,11 @@ TEST_F(WriterContract, CompressedShardsAreRead) {
       ASSERT_TRUE(packed(row, to).complete);
       const auto source = opened(row.row.name, options_.to + std::string(row.packed_words));
       if (source->streams() == nullptr) {
-        EXPECT_TRUE(samples_of(*source) == images_) << to;
+        EXPECT_TRUE(read_samples(*source) == images_) << to;
         continue;
       }
-      SubstageListener nobody;
-      const auto stream = source->streams()->make_stream({}, nobody);
+      SubstageListener listener;
+      const auto stream = source->streams()->make_stream({}, listener);
       stream->begin_epoch(0);
       std::vector<std::string> all;
       while (const auto bytes = stream->next())
@@ -236,8 +237,8 @@ TEST_F(WriterContract, CompressedShardsAreRead) {
   }
 }
 
-// Of every format that it writes.
-TEST_F(WriterContract, PacksFromWhatWasPacked) {
+// Packs each written format again, as tar.
+TEST_F(WriterContract, PacksFromPackedDataSet) {
   const WriterRow& tar = writer_table().front();
   for (const WriterRow& row : writer_table()) {
     if (row.open == nullptr || row.row.reason_not_available() || row.takes_pixels) continue;
@@ -246,14 +247,14 @@ TEST_F(WriterContract, PacksFromWhatWasPacked) {
     packed(row, name);
     options_.from = name + ":" + options_.to;
     EXPECT_TRUE(packed(tar, "tar-of-" + name).complete);
-    EXPECT_TRUE(samples_of(*opened("tar", options_.to)) == images_) << name;
+    EXPECT_TRUE(read_samples(*opened("tar", options_.to)) == images_) << name;
     if (source_row(name).knows_classes) {
       EXPECT_EQ(labels_of_tar(options_.to), labels_);
     }
   }
 }
 
-TEST_F(WriterContract, ImagesOfSeveralSizesAreNoArray) {
+TEST_F(WriterContract, RejectsSeveralSizesForArray) {
   const WriterRow& npy = find_row("npy", writer_table());
   put(options_.from + "/class_001/raw.lsraw", std::string("LSRAW1\0\0\1\0\0\0\1\0\0\0abc", 19));
   EXPECT_THAT(
@@ -261,16 +262,16 @@ TEST_F(WriterContract, ImagesOfSeveralSizesAreNoArray) {
       testing::ThrowsMessage<RunError>(testing::HasSubstr("has 1x1 pixels and others 320x240")));
 }
 
-TEST_F(WriterContract, OfSeveralFormatsAColumnHoldsBytes) {
+TEST_F(WriterContract, StoresSeveralFormatsAsBytes) {
   put(options_.from + "/class_001/raw.lsraw", std::string("LSRAW1\0\0\1\0\0\0\1\0\0\0abc", 19));
   packed(find_row("mds", writer_table()), "mds");
-  EXPECT_THAT(content_of(options_.to + "/index.json"),
+  EXPECT_THAT(file_content(options_.to + "/index.json"),
               testing::AllOf(testing::HasSubstr("\"bytes\""),
                              testing::Not(testing::HasSubstr("\"jpeg\""))));
   EXPECT_EQ(opened("mds", options_.to)->size(), kImages + 1);
 }
 
-TEST(Target, IsNamedAsDataAre) {
+TEST(Target, ParsesNamesLikeData) {
   EXPECT_EQ(parse_target("a/b").writer, nullptr);
   EXPECT_EQ(parse_target("mds:a/b").folder, "a/b");
   EXPECT_EQ(parse_target("mds:a/b").writer->row.name, "mds");

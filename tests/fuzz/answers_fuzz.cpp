@@ -1,4 +1,4 @@
-// What servers say: headers, listings of object stores, and the URLs that lead to them.
+// Answers of servers: headers, listings of object stores, and the URLs that lead to them.
 #include <cstddef>
 #include <cstdint>
 #include <string>

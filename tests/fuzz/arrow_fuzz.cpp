@@ -28,7 +28,7 @@ void take_values(Stored stored, const source::ArrowValues& values, std::size_t w
   if (bytes.empty()) return;
   for (std::int64_t row = 0; row < values.rows; ++row) {
     if (values.is_null(row)) continue;
-    const source::ArrowPlace place = values.place_of(row, width);
+    const source::ArrowPlace place = values.row_place(row, width);
     if (place.begin < 0 || place.length < 0 || place.length > std::ssize(bytes) - place.begin)
       __builtin_trap();
     if (row < 20)

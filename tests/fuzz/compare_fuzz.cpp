@@ -22,8 +22,8 @@ std::string written(const SavedResult& saved, const ReportRow& row) {
 }
 
 SavedResult parsed(const std::string& text) {
-  std::istringstream in(text);
-  return parse_saved(find_row("compare", result_kinds()), in, "fuzz");
+  std::istringstream saved(text);
+  return parse_saved(find_row("compare", result_kinds()), saved, "fuzz");
 }
 
 }  // namespace
@@ -37,7 +37,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     const ReportRow& json = find_row("json", report_table());
     const std::string text = written(saved, json);
-    // What was read and written is read again as the same.
+    // A second round of reading and writing must not change the text.
     if (written(parsed(text), json) != text) std::abort();
   } catch (const RunError&) {
   }

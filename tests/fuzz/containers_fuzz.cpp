@@ -38,10 +38,10 @@ void read_all(loaderscope::source::ShardSamples& samples) {
 void stream_tar(const std::string& path) {
   using namespace loaderscope::source;
   static ShardReading reading;
-  static loaderscope::SubstageListener nobody;
+  static loaderscope::SubstageListener listener;
   reading.access.largest_sample = 1 << 20;
   try {
-    ShardSamples samples(path, 0, reading, nobody);
+    ShardSamples samples(path, 0, reading, listener);
     read_all(samples);
   } catch (const loaderscope::SampleError&) {  // a compression that is not read
   }

@@ -10,11 +10,11 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace loaderscope;
-  std::istringstream in(std::string(reinterpret_cast<const char*>(data), size));
-  dataset::MakeOptions options;  // those of the corpus
+  std::istringstream manifest(std::string(reinterpret_cast<const char*>(data), size));
+  dataset::MakeOptions options;  // the defaults, with which the corpus was made
   options.path = "fuzz";
   try {
-    static_cast<void>(dataset::state_of_manifest(in, dataset::made_folder(options)));
+    static_cast<void>(dataset::state_of_manifest(manifest, dataset::made_folder(options)));
   } catch (const RunError& error) {
     if (std::string(error.what()).find('\n') != std::string::npos) std::abort();
   }

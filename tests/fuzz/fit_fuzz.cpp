@@ -26,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     add_findings(analysis, record);
     for (const ReportRow& row : report_table()) {
       std::ostringstream out;
-      if (row.writes("run")) row.write(out, result_of(record, analysis), ReportStyle{});
+      if (row.writes("run")) row.write(out, make_result(record, analysis), ReportStyle{});
     }
   } catch (const RunError&) {
   } catch (const UsageError&) {

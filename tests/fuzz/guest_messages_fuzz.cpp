@@ -1,6 +1,6 @@
-// What the processes of a measured job say: lines of JSON, of a trainer, and behind a 'w' of a
-// worker of its. Whatever they are, they are understood or noted, and all that is kept of them can
-// be said.
+// Messages of the processes of a measured job, as lines of JSON. A line comes from the trainer, or
+// from a worker if it begins with 'w'. Each line is understood or noted, and all kept values are
+// finite and short enough to print.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -42,8 +42,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   worker.is_worker = true;
   std::istringstream lines({reinterpret_cast<const char*>(data), size});
   for (std::string line; std::getline(lines, line);) {
-    const bool of_worker = line.starts_with('w');
-    messages.hear(of_worker ? worker : trainer, of_worker ? line.substr(1) : line);
+    const bool is_from_worker = line.starts_with('w');
+    messages.receive_report(is_from_worker ? worker : trainer,
+                            is_from_worker ? line.substr(1) : line);
   }
   check_kept(messages);
   return 0;

@@ -1,6 +1,5 @@
-// What lies on the pages of a measured job: bytes that somebody has written over one of them, or
-// facts and spans in any order. Whatever it is, the host reads it to its end, and the account of
-// what it makes of it closes.
+// Pages of a measured job, with overwritten bytes, or with facts and spans in any order. The host
+// reads every page to its end, and the resulting account closes.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -24,8 +23,8 @@ void require(bool condition) {
   if (!condition) std::abort();
 }
 
-// Possible ones, so that what is behind the checks is reached.
-GuestEvent fact_of(Bytes8 bytes) {
+// Makes a plausible event, so that it passes the checks and reaches the code after them.
+GuestEvent make_fact(Bytes8 bytes) {
   GuestEvent fact;
   fact.kind = static_cast<GuestEventKind>(1 + bytes[1] % 16);
   fact.iterator = bytes[2] % 3;
@@ -38,7 +37,7 @@ GuestEvent fact_of(Bytes8 bytes) {
   return fact;
 }
 
-ThreadLog::Entry span_of(Bytes8 bytes) {
+ThreadLog::Entry make_span(Bytes8 bytes) {
   ThreadLog::Entry entry;
   entry.span.stage = static_cast<Stage>(bytes[1] % kStages);
   entry.span.batch = (std::int64_t{bytes[2] % 3} << (kBatchBits + kGenerationBits)) | bytes[4] % 12;
@@ -78,7 +77,7 @@ class FuzzedJob {
     Page& page = bytes[0] % 2 == 0 ? *trainer_ : *worker_;
     switch (bytes[0] / 2 % 5) {
       case 0:
-        PageRings(page).spans.push(span_of(bytes));
+        PageRings(page).spans.push(make_span(bytes));
         break;
       case 1:
         overwrite(page, bytes);
@@ -92,7 +91,7 @@ class FuzzedJob {
         read();
         break;
       default:
-        PageRings(page).facts.push(fact_of(bytes));
+        PageRings(page).facts.push(make_fact(bytes));
     }
   }
 

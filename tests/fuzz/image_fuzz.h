@@ -1,4 +1,4 @@
-// What the fuzz targets of the image formats have in common.
+// Shared code of the fuzz targets of the image formats.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ struct Decoded {
 };
 
 // The part (x, y, width, height) / 256 of the image.
-inline Region part_of(const ImageHeader& header, std::span<const std::uint8_t, 4> part) {
+inline Region scale_region(const ImageHeader& header, std::span<const std::uint8_t, 4> part) {
   const auto scaled = [](int side, int share) {
     return static_cast<int>(std::int64_t{side} * share / 256);
   };
@@ -38,7 +38,7 @@ inline Region part_of(const ImageHeader& header, std::span<const std::uint8_t, 4
 inline std::optional<Decoded> decode_part(Decoder& decoder, std::span<const std::byte> stored,
                                           std::span<const std::uint8_t, 4> part) {
   try {
-    const Pixels pixels = decoder.decode(part_of(decoder.open(stored), part));
+    const Pixels pixels = decoder.decode(scale_region(decoder.open(stored), part));
     Decoded decoded{pixels.region, pixels.scale_denominator, {}};
     for (int y = 0; y < pixels.region.height; ++y) {
       const std::uint8_t* row = pixels.data + static_cast<std::size_t>(y) * pixels.stride;
@@ -69,8 +69,8 @@ inline void check_same(const Decoded& whole, const std::optional<Decoded>& part)
   }
 }
 
-// The last five bytes choose a region and options: behind the end of an image nobody reads them.
-// Where the whole image can be decoded its parts must be the same.
+// The last five bytes choose a region and options. Decoders ignore bytes after the end of an image.
+// If the whole image can be decoded, its parts must have the same pixels.
 inline void fuzz_image(std::string_view format, const std::uint8_t* data, std::size_t size) {
   if (size < 5) return;
   DecodeOptions options;

@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const bool sealed : {false, true}) {
     auto bytes = std::make_unique<std::byte[]>(size);
     if (size > 0) std::memcpy(bytes.get(), data, size);
-    // Else the checksum would keep nearly every input from what is behind it.
+    // A wrong checksum would reject nearly every input before the parser reads it.
     if (sealed) Index::seal(std::span(bytes.get(), size));
     look_at_all(std::move(bytes), size);
   }

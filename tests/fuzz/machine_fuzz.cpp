@@ -1,6 +1,5 @@
-// Files of /proc, of cgroups and of /sys: whatever stands in them, nothing is thrown, and limits
-// are positive. The input is the text of all of them at once, each line of it the first of one of
-// them in turn.
+// Files of /proc, of cgroups and of /sys: with any content, nothing is thrown, and limits are
+// positive. The first file contains the whole input, and each later file begins one line further.
 #include <unistd.h>
 
 #include <array>
@@ -86,7 +85,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static_cast<void>(read_machine_load(root.path()));
   static_cast<void>(read_process_stat((root.path() / "proc/1").string()));
   static_cast<void>(read_process_counters({}, root.path()));
-  static_cast<void>(values_in((root.path() / "proc/meminfo").string(), {"MemFree", "Active"}));
+  static_cast<void>(read_values((root.path() / "proc/meminfo").string(), {"MemFree", "Active"}));
   static_cast<void>(gpu_link_metrics(root.path(), "0000:65:00.0", {0, 1, 2}));
   static_cast<void>(parse_cpu_list(text));
   return 0;

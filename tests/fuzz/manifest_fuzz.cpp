@@ -13,9 +13,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace loaderscope;
   if (size == 0) return 0;
   const std::string name = (data[0] & 1U) != 0 ? "fuzz.csv" : "fuzz.jsonl";
-  std::istringstream in(std::string(reinterpret_cast<const char*>(data) + 1, size - 1));
+  std::istringstream manifest(std::string(reinterpret_cast<const char*>(data) + 1, size - 1));
   try {
-    const source::Index index = source::index_manifest(in, name, "fuzz", {});
+    const source::Index index = source::index_manifest(manifest, name, "fuzz", {});
     std::string file;
     for (std::int64_t i = 0; i < index.samples(); ++i) {
       index.folder(index.file(i, file));

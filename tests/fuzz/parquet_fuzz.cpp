@@ -17,22 +17,22 @@ using namespace loaderscope;
 using fuzz::Stored;
 using fuzz::touch;
 
-constexpr std::int64_t kMaxRows = 20;  // that are taken of a group
+constexpr std::int64_t kMaxRows = 20;  // rows read from one group
 
 void take_values(Stored bytes, const source::ParquetGroup& group,
                  const source::ParquetColumn& column) {
   static const source::ReadCounts counts;
-  static SubstageListener nobody;
+  static SubstageListener listener;
   source::ColumnChunk chunk(fuzz::kMaxTable, counts);
   chunk.open(bytes, group, column);
   for (std::int64_t row = 0; row < std::min(group.rows, kMaxRows); ++row) {
     fuzz::or_refused([&] {
-      if (const auto value = chunk.value(row, nobody)) touch(*value);
+      if (const auto value = chunk.value(row, listener)) touch(*value);
     });
   }
 }
 
-// As pages, packed as the first byte says: the rest need not fit a footer.
+// Reads the input as pages without a footer. The first byte chooses the compression and the levels.
 void read_pages(Stored bytes) {
   if (bytes.empty()) return;
   const auto first = static_cast<std::uint8_t>(bytes.front());

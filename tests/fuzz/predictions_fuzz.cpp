@@ -8,7 +8,7 @@
 #include "experiment/prediction_history.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const auto past = loaderscope::summary_of({reinterpret_cast<const char*>(data), size});
+  const auto past = loaderscope::summarise_predictions({reinterpret_cast<const char*>(data), size});
   const bool sound =
       past.count >= 0 && past.median >= 0 && past.worst >= past.median && std::isfinite(past.worst);
   if (!sound) std::abort();

@@ -39,7 +39,7 @@ void read_index(source::ItemIndex (*parse)(std::string_view), std::string_view t
       if (shard.items < 0 || shard.bytes < 0) __builtin_trap();
     }
     source::ItemPart part(index.fields, "");
-    touch(part.of(std::as_bytes(std::span(text))));
+    touch(part.extract(std::as_bytes(std::span(text))));
   } catch (const ValueError&) {
   } catch (const SampleError&) {
   }
@@ -54,7 +54,7 @@ void read_shard(Stored bytes) {
     source::ItemPart part({{"a", "int", Bytes{8}}, {"b", "pil", {}}, {"c", "str", {}}}, "");
     for (std::size_t i = 0; i + 1 < offsets.size() && offsets[i + 1] <= bytes.size(); ++i) {
       try {
-        touch(part.of(bytes.subspan(offsets[i], offsets[i + 1] - offsets[i])));
+        touch(part.extract(bytes.subspan(offsets[i], offsets[i + 1] - offsets[i])));
       } catch (const SampleError&) {
       }
     }
@@ -73,7 +73,7 @@ void read_records(Stored bytes) {
   } catch (const ValueError&) {
   }
   try {
-    touch(source::feature_of(bytes, source::image_feature(bytes)));
+    touch(source::read_feature(bytes, source::image_feature(bytes)));
   } catch (const SampleError&) {
   }
   try {

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<fs::path> files_of(const fs::path& path) {
+std::vector<fs::path> list_files(const fs::path& path) {
   if (!fs::is_directory(path)) return {path};
   std::vector<fs::path> files;
   for (const auto& entry : fs::recursive_directory_iterator(path)) {
@@ -37,13 +37,13 @@ void run_target(const std::string& input) {
 }
 
 bool replay(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) {
+  std::ifstream input(file, std::ios::binary);
+  if (!input) {
     std::fprintf(stderr, "%s: cannot be read\n", file.c_str());
     return false;
   }
   std::fprintf(stderr, "%s\n", file.c_str());  // the last line before a crash
-  run_target({std::istreambuf_iterator<char>(in), {}});
+  run_target({std::istreambuf_iterator<char>(input), {}});
   return true;
 }
 
@@ -52,7 +52,7 @@ bool replay(const fs::path& file) {
 int main(int argc, char** argv) try {
   std::size_t count = 0;
   for (int i = 1; i < argc; ++i) {
-    for (const auto& file : files_of(argv[i])) {
+    for (const auto& file : list_files(argv[i])) {
       if (!replay(file)) return 1;
       ++count;
     }

@@ -19,7 +19,7 @@ std::string written(const loaderscope::SavedRun& run, std::string_view format) {
   std::ostringstream out;
   Analysis analysis = analyse(run.record);
   analysis.proof = run.proof;
-  find_row(format, report_table()).write(out, result_of(run.record, analysis), ReportStyle{});
+  find_row(format, report_table()).write(out, make_result(run.record, analysis), ReportStyle{});
   return out.str();
 }
 
@@ -35,7 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (row.writes("run")) written(run, row.row.name);
     }
     const std::string json = written(run, "json");
-    // What was read and written is read again as the same.
+    // A second round of reading and writing must not change the text.
     if (written(parse_result(json, "again"), "json") != json) std::abort();
   } catch (const RunError&) {
   }

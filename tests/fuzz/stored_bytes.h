@@ -11,7 +11,8 @@ namespace loaderscope::fuzz {
 
 using Stored = std::span<const std::byte>;
 
-// As a file is read: nothing at its end. Nobody asks for what lies before its beginning.
+// Copies bytes like a read of a file. Returns their number, 0 at the end. A negative begin is a bug
+// of the caller and traps.
 inline std::size_t read_at(Stored stored, Bytes begin, std::span<std::byte> to) {
   if (begin < 0) __builtin_trap();
   if (begin >= std::ssize(stored)) return 0;

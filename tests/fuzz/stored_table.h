@@ -8,7 +8,7 @@
 
 namespace loaderscope::fuzz {
 
-inline constexpr Bytes kMaxTable = Bytes{1} << 20;  // that is unpacked at once
+inline constexpr Bytes kMaxTable = Bytes{1} << 20;  // unpacked bytes at once
 
 template <class Use>
 void or_refused(const Use& use) {

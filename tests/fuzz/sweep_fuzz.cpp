@@ -1,5 +1,5 @@
-// A saved sweep to go on with: whatever the bytes are, an error, or runs that can be judged, shown
-// and saved.
+// A saved sweep to resume: whatever the bytes are, an error, or runs that can be judged, shown and
+// saved.
 #include <cstddef>
 #include <cstdint>
 #include <sstream>
@@ -19,7 +19,7 @@ using namespace loaderscope;
 
 constexpr std::size_t kMaxLength = 1 << 16;
 
-// That of the corpus.
+// The experiment whose saved sweeps are in the corpus.
 Experiment planned() {
   RunConfig base;
   parse_scenario("engine = model\ncost = decode=8ms\ncompute = 12ms\nbatch = 4\ncores = 8", "fuzz",
@@ -31,19 +31,19 @@ Experiment planned() {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size > kMaxLength) return 0;
-  std::istringstream in(std::string(reinterpret_cast<const char*>(data), size));
+  std::istringstream given(std::string(reinterpret_cast<const char*>(data), size));
   Experiment experiment = planned();
   try {
-    resume_sweep(in, "fuzz", experiment);
+    resume_sweep(given, "fuzz", experiment);
   } catch (const RunError&) {
     return 0;
   } catch (const UsageError&) {
     return 0;
   }
   std::ostringstream table, page, json;
-  write_table(table, result_of(experiment, ""), ReportStyle{});
-  write_page(page, result_of(experiment, ""));
-  write_json(json, result_of(experiment, "1.0"));
+  write_table(table, make_result(experiment, ""), ReportStyle{});
+  write_page(page, make_result(experiment, ""));
+  write_json(json, make_result(experiment, "1.0"));
   Experiment again = planned();
   std::istringstream saved(json.str());
   resume_sweep(saved, "again", again);  // throws where what was accepted is not what was saved

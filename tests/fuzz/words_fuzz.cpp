@@ -1,5 +1,5 @@
-// What people type behind --vary, --set and --require, by the first byte: an error that is one
-// line, or something with a spelling.
+// Values that users type after --vary, --set and --require. The first byte chooses the flag. Each
+// value is accepted, or gives an error of one line.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

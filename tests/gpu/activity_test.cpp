@@ -1,4 +1,4 @@
-// What CUPTI says of kernels and copies of known lengths, on the host's clock.
+// Checks the records of CUPTI against kernels and copies of known lengths, on the host's clock.
 #include <dlfcn.h>
 
 #include <cstdio>
@@ -25,7 +25,7 @@ std::vector<guest::GpuRecord>& records() {
   return all;
 }
 
-TEST_F(GpuTest, CuptiSaysWhatTheGpuDid) {
+TEST_F(GpuTest, RecordsKernelsAndCopiesWithCupti) {
   void* place = objects_->memory(kCopied, "copied");
   void* host = objects_->host_memory(kCopied, "copied");
   const Stream stream = objects_->stream();
@@ -41,7 +41,7 @@ TEST_F(GpuTest, CuptiSaysWhatTheGpuDid) {
 
   const Nanos begin = monotonic_now();
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(runtime_->spin(spin, stream).ok());
-  ASSERT_TRUE(runtime_->copy_in(place, host, kCopied, stream).ok());
+  ASSERT_TRUE(runtime_->copy_to_device(place, host, kCopied, stream).ok());
   ASSERT_TRUE(runtime_->synchronise_device().ok());
   const Nanos end = monotonic_now();
   guest::gpu_activity::flush();
@@ -68,7 +68,7 @@ TEST_F(GpuTest, CuptiSaysWhatTheGpuDid) {
   EXPECT_NEAR(static_cast<double>(work->compute.wall()), 3 * kSpin, 3 * kNear);
 }
 
-TEST(GpuActivity, IsLeftOutWhereThatIsAskedFor) {
+TEST(GpuActivity, StaysOffOnRequest) {
   ASSERT_EQ(::setenv("LOADERSCOPE_CUPTI", "off", 1), 0);
   const std::string refusal = guest::gpu_activity::watch([](const guest::GpuRecord&) {});
   if (refusal.find("built without CUPTI") != std::string::npos) GTEST_SKIP() << refusal;
@@ -78,10 +78,10 @@ TEST(GpuActivity, IsLeftOutWhereThatIsAskedFor) {
 // The kinds of CUPTI's that gpu_activity records.
 constexpr int kMemcpy = 1, kKernels = 10;
 
-// A program that its launches hold up pays for each. Figures, of the host's time: what a launch
-// takes without records, with those of each kind, and with both. By turns, as the host's speed
-// changes.
-TEST_F(GpuTest, WhatRecordingAddsToALaunch) {
+// Prints the host's time per launch without records, with records of each kind and with both. A
+// program that is limited by its launches pays this time for each. The cases alternate, because the
+// host's speed changes.
+TEST_F(GpuTest, MeasuresCostOfRecordingPerLaunch) {
   constexpr int kRounds = 15, kLaunches = 800;  // fewer than a GPU queues
   const char* given = std::getenv("LOADERSCOPE_CUPTI");
   void* library = given != nullptr ? ::dlopen(given, RTLD_NOW) : nullptr;
@@ -112,8 +112,8 @@ TEST_F(GpuTest, WhatRecordingAddsToALaunch) {
   }
   guest::gpu_activity::stop();
   for (const auto& [name, times] : launch_ns)
-    std::printf("figure launch_%s_ns=%g\n", name.c_str(), median_of(times));
-  EXPECT_LT(median_of(launch_ns["both"]), median_of(launch_ns["without"]) + 20'000);
+    std::printf("figure launch_%s_ns=%g\n", name.c_str(), find_median(times));
+  EXPECT_LT(find_median(launch_ns["both"]), find_median(launch_ns["without"]) + 20'000);
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ Nanos median_compute(std::vector<DeviceTimes> times) {
   return times[times.size() / 2].compute.wall();
 }
 
-TEST_F(GpuTest, TimesStandInTheOrderOfTheSteps) {
+TEST_F(GpuTest, OrdersTimesBySteps) {
   for (const CopyMode mode : {CopyMode::sync, CopyMode::async, CopyMode::stream}) {
     config_.trainer.copy.value = mode;
     const auto times = run_steps(*make(), config_, 20, declared(kCopy), kCompute);
@@ -42,7 +42,7 @@ TEST_F(GpuTest, TimesStandInTheOrderOfTheSteps) {
   }
 }
 
-TEST_F(GpuTest, OnAStreamOfItsOwnACopyRunsDuringTheCompute) {
+TEST_F(GpuTest, OverlapsCopyAndComputeOnSeparateStreams) {
   config_.trainer.copy.value = CopyMode::stream;
   const auto times = run_steps(*make(), config_, 20, declared(kCopy), kCompute);
   int overlapping = 0;
@@ -51,7 +51,7 @@ TEST_F(GpuTest, OnAStreamOfItsOwnACopyRunsDuringTheCompute) {
   EXPECT_GE(overlapping, 15);
 }
 
-TEST_F(GpuTest, TheClocksAgreeWithinTheirError) {
+TEST_F(GpuTest, KeepsClocksWithinStatedError) {
   DeviceClock clock(*runtime_, *objects_);
   EXPECT_LT(clock.error(), 100 * kMicrosecond);
   const Stream stream = objects_->stream();
@@ -64,13 +64,13 @@ TEST_F(GpuTest, TheClocksAgreeWithinTheirError) {
     ASSERT_TRUE(runtime_->synchronise(event).ok());
     const Nanos after = monotonic_now();
     const Nanos slack = clock.error() + clock.drift() + 100 * kMicrosecond;
-    EXPECT_GE(clock.time_of(event) + slack, before);
-    EXPECT_LE(clock.time_of(event), after + slack);
+    EXPECT_GE(clock.event_time(event) + slack, before);
+    EXPECT_LE(clock.event_time(event), after + slack);
   }
   EXPECT_LT(clock.drift(), kMillisecond);
 }
 
-TEST_F(GpuTest, ElapsedTimesHaveASign) {
+TEST_F(GpuTest, GivesElapsedTimesSign) {
   const Stream stream = objects_->stream();
   const Event first = objects_->event(), second = objects_->event();
   Spin spin;
@@ -86,7 +86,7 @@ TEST_F(GpuTest, ElapsedTimesHaveASign) {
   EXPECT_NEAR(forwards, -backwards, 0.001);
 }
 
-TEST_F(GpuTest, LaunchesAndGraphsTakeTheTimeOfTheStep) {
+TEST_F(GpuTest, RunsLaunchesAndGraphsForTimeOfStep) {
   for (const bool graph : {false, true}) {
     for (const Nanos compute : {3 * kMillisecond, 20 * kMillisecond}) {
       config_.trainer.launches.value = 200;
@@ -98,7 +98,7 @@ TEST_F(GpuTest, LaunchesAndGraphsTakeTheTimeOfTheStep) {
   }
 }
 
-TEST_F(GpuTest, ProductsTakeTheTimeOfTheStep) {
+TEST_F(GpuTest, RunsProductsForTimeOfStep) {
   config_.trainer.compute.set(parse_compute("gemm:20ms"));
   const auto device = make();
   const auto times = run_steps(*device, config_, 30, {}, 20 * kMillisecond);
@@ -106,7 +106,7 @@ TEST_F(GpuTest, ProductsTakeTheTimeOfTheStep) {
   expect_near(median_compute(times), 20 * kMillisecond, 2 * kMillisecond);
 }
 
-TEST_F(GpuTest, AtAGateComputesBeginTogether) {
+TEST_F(GpuTest, BeginsComputesTogetherAtGate) {
   config_.trainer.ranks.value = 3;
   config_.trainer.sync_ranks.value = true;
   const auto devices = make_devices(runtime_, config_, stop_);
@@ -129,7 +129,7 @@ TEST_F(GpuTest, AtAGateComputesBeginTogether) {
   }
 }
 
-TEST_F(GpuTest, AStopEndsAWaitAtAGate) {
+TEST_F(GpuTest, EndsWaitAtGateOnStop) {
   config_.trainer.ranks.value = 2;
   config_.trainer.sync_ranks.value = true;
   auto devices = make_devices(runtime_, config_, stop_);
@@ -142,7 +142,7 @@ TEST_F(GpuTest, AStopEndsAWaitAtAGate) {
   EXPECT_LT(monotonic_now() - begin, 2 * kSecond);
 }
 
-TEST_F(GpuTest, APipelineIsAsBusyAsTheModelSays) {
+TEST_F(GpuTest, KeepsGpuAsBusyAsModelPredicts) {
   RunConfig config;
   parse_scenario(
       "workers = 2\nbatch = 8\ncompute = 12ms\ncost = decode=4ms:sleep\nsteps = 60\n"

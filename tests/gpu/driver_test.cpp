@@ -1,5 +1,5 @@
-// What the documentation does not say of the driver, and what is relied on. What scripts/gpu-check
-// is to keep of it stands on lines of its own: "figure NAME=VALUE".
+// Checks behaviour of the driver that is not documented and that the code relies on. Prints each
+// number that scripts/gpu-check keeps as a line "figure NAME=VALUE".
 #include <algorithm>
 #include <cstdio>
 
@@ -46,14 +46,14 @@ class DriverTest : public GpuTest {
   std::int64_t* word_ = nullptr;
 };
 
-TEST_F(DriverTest, TheGlobalTimerTicksAtLeastEveryMicrosecond) {
+TEST_F(DriverTest, UpdatesGlobalTimerEveryMicrosecond) {
   constexpr std::size_t kReadings = 20000;
   std::vector<std::int64_t> readings(kReadings);
   const std::size_t bytes = kReadings * sizeof(std::int64_t);
   auto* place = static_cast<std::int64_t*>(objects_->memory(bytes, "readings"));
   const Stream stream = objects_->stream();
   ASSERT_EQ(launch_readings(place, kReadings, static_cast<CUstream_st*>(stream.handle)), 0);
-  ASSERT_TRUE(runtime_->copy_out(readings.data(), place, bytes, stream).ok());
+  ASSERT_TRUE(runtime_->copy_to_host(readings.data(), place, bytes, stream).ok());
   ASSERT_TRUE(runtime_->synchronise_device().ok());
   std::vector<std::int64_t> ticks;
   for (std::size_t i = 1; i < readings.size(); ++i) {
@@ -67,7 +67,7 @@ TEST_F(DriverTest, TheGlobalTimerTicksAtLeastEveryMicrosecond) {
   EXPECT_LE(ticks[ticks.size() / 2], kMicrosecond);
 }
 
-TEST_F(DriverTest, ThirtyStreamsHaveQueuesOfTheirOwn) {
+TEST_F(DriverTest, GivesThirtyStreamsSeparateQueues) {
   constexpr int kStreams = 30;
   std::vector<Stream> streams;
   for (int i = 0; i < kStreams; ++i) streams.push_back(objects_->stream());
@@ -82,7 +82,7 @@ TEST_F(DriverTest, ThirtyStreamsHaveQueuesOfTheirOwn) {
   EXPECT_TRUE(is_done_soon(event));
 }
 
-TEST_F(DriverTest, TheFirstCopyOnANewStreamDoesNotWaitForAKernel) {
+TEST_F(DriverTest, RunsFirstCopyOnNewStreamDuringKernel) {
   void* target = objects_->memory(kFirstCopy, "a target");
   void* host = objects_->host_memory(kFirstCopy, "a source");
   const Stream held = objects_->stream();
@@ -90,7 +90,7 @@ TEST_F(DriverTest, TheFirstCopyOnANewStreamDoesNotWaitForAKernel) {
   const Nanos begin = monotonic_now();
   const Stream fresh = objects_->stream();
   const Event event = objects_->event();
-  ASSERT_TRUE(runtime_->copy_in(target, host, kFirstCopy, fresh).ok());
+  ASSERT_TRUE(runtime_->copy_to_device(target, host, kFirstCopy, fresh).ok());
   ASSERT_TRUE(runtime_->record(event, fresh).ok());
   EXPECT_TRUE(is_done_soon(event));
   print_figure("first_copy_s", seconds(monotonic_now() - begin));

@@ -1,4 +1,4 @@
-// What tests on a real GPU share. Where there is none, each skips with the reason.
+// Fixture of the tests on a real GPU. Without a GPU each test skips with the reason.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -28,10 +28,10 @@ class GpuTest : public testing::Test {
     return std::move(make_devices(runtime_, config_, stop_).front());
   }
 
-  // The time between two events around `work` on a stream of its own, all queued behind a kernel:
-  // an idle GPU would see the first event before the work is launched.
+  // The time between two events around `work` on a new stream. All wait for a kernel first, because
+  // an idle GPU would record the first event before the work is launched.
   template <class WorkOnStream>
-  Nanos time_of(const WorkOnStream& work) {
+  Nanos measure_gpu_time(const WorkOnStream& work) {
     const Stream stream = objects_->stream();
     const Event begin = objects_->event(), end = objects_->event();
     Spin before;

@@ -13,27 +13,28 @@ namespace {
 
 constexpr Nanos kLaunch = 20 * kMicrosecond;
 
-TEST_F(GpuTest, ASpinLastsAsLongAsItSays) {
+TEST_F(GpuTest, RunsSpinForGivenDuration) {
   for (const Nanos duration : {100 * kMicrosecond, kMillisecond, 10 * kMillisecond}) {
     Spin spin;
     spin.duration = duration;
-    const Nanos took = time_of([&](Stream stream) { return runtime_->spin(spin, stream); });
+    const Nanos took =
+        measure_gpu_time([&](Stream stream) { return runtime_->spin(spin, stream); });
     expect_near(took, duration, duration * 3 / 100 + kLaunch);
   }
 }
 
-TEST_F(GpuTest, AnAbortEndsASpin) {
+TEST_F(GpuTest, EndsSpinOnAbort) {
   auto* words = static_cast<std::int64_t*>(objects_->host_memory(64, "words"));
   *words = 1;
   Spin spin;
   spin.duration = 3600 * kSecond;
   spin.abort = words;
-  EXPECT_LT(time_of([&](Stream stream) { return runtime_->spin(spin, stream); }), kSecond);
+  EXPECT_LT(measure_gpu_time([&](Stream stream) { return runtime_->spin(spin, stream); }), kSecond);
 }
 
-TEST_F(GpuTest, NormalisingEqualsHostCode) {
+TEST_F(GpuTest, NormalisesLikeHostCode) {
   constexpr std::int64_t kImages = 3, kPixels = 5 * 7;
-  const augment::Scaling scaling = augment::scaling_of(*augment::normalise_of({"normalise"}));
+  const augment::Scaling scaling = augment::make_scaling(*augment::find_normalise({"normalise"}));
   const Stream stream = objects_->stream();
   std::vector<std::uint8_t> bytes(kImages * kPixels * 3);
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(i * 37);
@@ -50,10 +51,11 @@ TEST_F(GpuTest, NormalisingEqualsHostCode) {
     void* input = objects_->memory(bytes.size(), "bytes");
     on_device.bytes = static_cast<const std::uint8_t*>(input);
     on_device.floats = static_cast<float*>(objects_->memory(4 * bytes.size(), "floats"));
-    ASSERT_TRUE(runtime_->copy_in(input, bytes.data(), bytes.size(), stream).ok());
+    ASSERT_TRUE(runtime_->copy_to_device(input, bytes.data(), bytes.size(), stream).ok());
     ASSERT_TRUE(runtime_->normalise(on_device, stream).ok());
     std::vector<float> floats(bytes.size());
-    ASSERT_TRUE(runtime_->copy_out(floats.data(), on_device.floats, 4 * bytes.size(), stream).ok());
+    ASSERT_TRUE(
+        runtime_->copy_to_host(floats.data(), on_device.floats, 4 * bytes.size(), stream).ok());
     ASSERT_TRUE(runtime_->synchronise_device().ok());
     job.bytes = bytes.data();
     for (std::int64_t i = 0; i < job.values(); ++i)
@@ -80,26 +82,26 @@ class ProductTest : public GpuTest {
     const Stream stream = objects_->stream();
     ASSERT_TRUE(multiply(gemm, stream).ok());
     std::vector<float> products(kValues);
-    ASSERT_TRUE(runtime_->copy_out(products.data(), gemm.c, 4 * kValues, stream).ok());
+    ASSERT_TRUE(runtime_->copy_to_host(products.data(), gemm.c, 4 * kValues, stream).ok());
     ASSERT_TRUE(runtime_->synchronise_device().ok());
     const float value = 1.0f + 0x3c / 1024.0f;
     for (const float product : products) ASSERT_NEAR(product, kSize * value * value, 0.01);
   }
 };
 
-TEST_F(ProductTest, OfTheBuiltInKernelIsRight) {
+TEST_F(ProductTest, MultipliesWithBuiltInKernel) {
   expect_products([](const Gemm& gemm, Stream stream) {
     return Status{launch_gemm(gemm, static_cast<CUstream_st*>(stream.handle)), "launch_gemm"};
   });
 }
 
-TEST_F(ProductTest, OfTheLibraryInUseIsRight) {
+TEST_F(ProductTest, MultipliesWithLibrary) {
   objects_->products();
   RecordProperty("library", runtime_->gemm_library());
   expect_products([this](const Gemm& gemm, Stream stream) { return runtime_->gemm(gemm, stream); });
 }
 
-TEST_F(GpuTest, TooLargeAnAllocationFailsAndNothingElse) {
+TEST_F(GpuTest, StaysUsableAfterFailedAllocation) {
   void* place = nullptr;
   EXPECT_EQ(runtime_->allocate(std::size_t{1} << 50, place).name, "cudaErrorMemoryAllocation");
   EXPECT_TRUE(runtime_->allocate(1 << 20, place).ok());

@@ -21,8 +21,8 @@ class GpuMemoryTest : public GpuTest {
     std::memcpy(host, expected.data(), expected.size());
     const Stream stream = objects_->stream();
     void* place = objects_->memory(expected.size(), "a slot");
-    ASSERT_TRUE(runtime_->copy_in(place, host, expected.size(), stream).ok());
-    ASSERT_TRUE(runtime_->copy_out(arrived.data(), place, arrived.size(), stream).ok());
+    ASSERT_TRUE(runtime_->copy_to_device(place, host, expected.size(), stream).ok());
+    ASSERT_TRUE(runtime_->copy_to_host(arrived.data(), place, arrived.size(), stream).ok());
     ASSERT_TRUE(runtime_->synchronise_device().ok());
     EXPECT_EQ(expected, arrived);
   }
@@ -39,7 +39,7 @@ TEST_F(GpuMemoryTest, CopiesFromEveryModeDeliverTheBytes) {
   }
 }
 
-TEST_F(GpuMemoryTest, MemorySharedBetweenProcessesCanBeRegisteredInChunks) {
+TEST_F(GpuMemoryTest, RegistersSharedMemoryInChunks) {
   const int file = ::memfd_create("loaderscope-test", MFD_CLOEXEC);
   ASSERT_GE(file, 0);
   ASSERT_EQ(::ftruncate(file, 4 * kSlot), 0);

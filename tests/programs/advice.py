@@ -3,7 +3,7 @@
 import itertools
 from typing import Any, Dict, Optional
 
-WAITS = 0.05  # of the time; a program that waits less needs no advice
+WAITS = 0.05  # share of the time; a program that waits less needs no advice
 
 
 def waited(result: Dict[str, Any]) -> Optional[float]:
@@ -36,12 +36,12 @@ def fix(result: Dict[str, Any], printed: str) -> Optional[Dict[str, Any]]:
 
 
 def kind(result: Dict[str, Any], printed: str) -> str:
-    """Whether the answer's Fix is a setting, rewriting, or missing."""
+    """Returns the kind of the answer's Fix: none, setting or rewriting."""
     return "none" if not fix_line(printed) else "setting" if fix(result, printed) else "rewriting"
 
 
 def setting(result: Dict[str, Any], printed: str) -> Optional[Dict[str, Any]]:
-    """What is followed: the Fix, or else the first other setting with figures, or else the first setting."""
+    """Returns the setting to follow: the Fix, or else the first other setting with figures, or else the first setting."""
     settings = _settings(result)
     with_figures = [finding for finding in settings if finding["predicted"]]
     return fix(result, printed) or next(iter(with_figures + settings), None)

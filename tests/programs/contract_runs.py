@@ -20,7 +20,7 @@ _OURS = "loaderscope_guest"  # the folder of frames that only a measured program
 _ADDRESS = re.compile(r"0x[0-9a-f]{6,}|(?<=pid )\d+|(?<=\(pid\(s\) )[\d, ]+|process \d{3,}|" + re.escape(tempfile.gettempdir()) + r"/\w+")
 
 
-def module_of(group):
+def import_group(group):
     sys.path.insert(0, str(_FOLDER))
     return importlib.import_module(group)
 
@@ -67,7 +67,7 @@ def _run_here(module, name):
     return row
 
 
-def _row_of(name, wait):
+def _outcome(name, wait):
     """`wait`: with a file for its output, gives its exit code."""
     with tempfile.TemporaryFile() as file:
         try:
@@ -80,11 +80,11 @@ def _row_of(name, wait):
 
 def _run_fresh(group, name):
     command = [sys.executable, os.path.abspath(__file__), group, "-", name]
-    return _row_of(name, lambda file: subprocess.run(command, stdin=subprocess.DEVNULL, stdout=file, stderr=file,
+    return _outcome(name, lambda file: subprocess.run(command, stdin=subprocess.DEVNULL, stdout=file, stderr=file,
                                                      timeout=_LONGEST).returncode)
 
 
-class _InChild(Exception):
+class _ForkedChild(Exception):
     """Leaves the loop over the programs in the child of a fork, which then runs its own one and ends."""
 
 
@@ -94,7 +94,7 @@ def _run_forked(name):
         child = os.fork()
         if child == 0:
             os.dup2(file.fileno(), 1), os.dup2(file.fileno(), 2)
-            raise _InChild(name)
+            raise _ForkedChild(name)
         for _ in range(_LONGEST * 20):
             ended, status = os.waitpid(child, os.WNOHANG)
             if ended:
@@ -104,14 +104,14 @@ def _run_forked(name):
         os.waitpid(child, 0)
         return f"not ended after {_LONGEST} s"
 
-    return _row_of(name, wait)
+    return _outcome(name, wait)
 
 
 def _rows(group):
     text = (_FOLDER / f"{group}.py").read_text(encoding="utf-8")
     processes = re.search(r'^PROCESSES = "(\w+)"', text, re.MULTILINE)
     kind = processes.group(1) if processes else "one"
-    module = None if kind == "fresh" else module_of(group)  # which may import much
+    module = None if kind == "fresh" else import_group(group)  # the import may be slow
     for name in re.findall(r"^def ([a-z]\w*)\(\)", text, re.MULTILINE):
         yield _run_fresh(group, name) if kind == "fresh" else _run_forked(name) if kind == "forked" else _run_here(module, name)
 
@@ -127,9 +127,9 @@ def main(group, output, name=None):
     if name is None:
         try:
             return _run_all(group, output)
-        except _InChild as forked:
+        except _ForkedChild as forked:
             name = str(forked)
-    print(getattr(module_of(group), name)())
+    print(getattr(import_group(group), name)())
 
 
 if __name__ == "__main__":

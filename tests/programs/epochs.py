@@ -1,5 +1,5 @@
-"""What a program's loader gave over whole epochs, without what the program does between two: a promise that was made within
-an epoch holds the beginning of each, and no validation."""
+"""Rate of a program's loader over whole epochs, without the program's work between two epochs: a promise that was made
+within an epoch covers the beginning of each epoch, and no validation."""
 
 import statistics
 from typing import Any, Dict, List, Optional

@@ -50,8 +50,8 @@ def _flags() -> argparse.Namespace:
 
 
 def _choose(flags: argparse.Namespace, rows: List[Dict[str, Any]]) -> None:
-    in_part = flags.gpu or flags.only or flags.answers
-    flags.output = flags.output or (flags.work if in_part else _ROOT / "reports") / _SETS[flags.set][1]
+    is_partial = flags.gpu or flags.only or flags.answers
+    flags.output = flags.output or (flags.work if is_partial else _ROOT / "reports") / _SETS[flags.set][1]
     flags.of_kind = [row["name"] for row in rows if row.get("gpu", False) == flags.gpu]
     flags.only = flags.only.split(",") if flags.only else flags.of_kind
     unknown = set(flags.only) - {row["name"] for row in rows}
@@ -117,9 +117,9 @@ def _follow_measured(program: Program, row: Dict[str, Any], first: Dict[str, Any
             before.append(program.run(f"before-{pair}", {}))
         after.append(program.run(f"after-{pair}", advice.changes(row)))
     row["rates_before"], row["rates_after"] = [_rate(run) for run in before], [_rate(run) for run in after]
-    of_epochs = [epochs.rate_of_whole_ones(run) for run in after]
-    if epochs.is_within_one(first) and None not in of_epochs:
-        row["ratio_of_epochs"] = statistics.mean(of_epochs) / statistics.mean(row["rates_before"])
+    epoch_rates = [epochs.rate_of_whole_ones(run) for run in after]
+    if epochs.is_within_one(first) and None not in epoch_rates:
+        row["ratio_of_epochs"] = statistics.mean(epoch_rates) / statistics.mean(row["rates_before"])
 
 
 def follow(program: Program, flags: argparse.Namespace) -> Dict[str, Any]:

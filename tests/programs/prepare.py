@@ -1,4 +1,4 @@
-"""What the programs need: their sources, a Python with their packages, and small sets of data."""
+"""Prepares the needs of the programs: their sources, a Python with their packages, and small sets of data."""
 
 import os
 import pathlib

@@ -21,8 +21,8 @@ class Failed(Exception):
 def with_setting(arguments: List[str], word: str, value: str) -> List[str]:
     """The program's arguments with one of its own settings changed."""
     if word.startswith("+"):  # a flag without a value
-        of_it = (f"--{word[1:]}", f"--no-{word[1:]}")
-        return [argument for argument in arguments if argument not in of_it] + [of_it[value == "false"]]
+        forms = (f"--{word[1:]}", f"--no-{word[1:]}")
+        return [argument for argument in arguments if argument not in forms] + [forms[value == "false"]]
     if word.endswith("="):
         return [argument for argument in arguments if not argument.startswith(word)] + [word + value]
     if word not in arguments:

@@ -1,5 +1,5 @@
-"""Whether trainings come to the same with and without loaderscope, and are measured: same_losses.py [NAME...], by their
-names in seeded.py; see --help. One line each; the exit code is 1 where one differs."""
+"""Checks that trainings have the same losses with and without loaderscope, and are measured: same_losses.py [NAME...],
+with names of seeded.py; see --help. One line each; the exit code is 1 where one differs."""
 
 import argparse
 import json
@@ -11,20 +11,20 @@ from typing import Any, Dict, List, Tuple
 
 _HERE = pathlib.Path(__file__).resolve().parent
 _LONGEST = 900  # s, of one run
-OF_TORCH = ["inline", "forked", "spawned", "persistent", "stream", "tensors"]
-OF_FRAMEWORKS = ["accelerate", "lightning", "transformers", "timm", "litdata", "streaming", "webdataset", "torchdata",
-                 "datasets"]
+TORCH_PROGRAMS = ["inline", "forked", "spawned", "persistent", "stream", "tensors"]
+FRAMEWORK_PROGRAMS = ["accelerate", "lightning", "transformers", "timm", "litdata", "streaming", "webdataset", "torchdata",
+                      "datasets"]
 
 
 def _run(command: List[Any]) -> Tuple[str, str]:
-    """What came of it, as it says itself, "" where it does not; and why not."""
+    """Returns the line with the losses, or "" and the reason."""
     try:
         ended = subprocess.run(command, capture_output=True, text=True, timeout=_LONGEST, check=False)
     except subprocess.TimeoutExpired:
         return "", f"not ended after {_LONGEST} s"
     lines = (ended.stdout + "\n" + ended.stderr).strip().splitlines()
-    told = [text for text in lines if text.startswith('{"losses"')]
-    return (told[-1], "") if told else ("", (lines or ["no word"])[-1][:160])
+    losses = [text for text in lines if text.startswith('{"losses"')]
+    return (losses[-1], "") if losses else ("", (lines or ["no word"])[-1][:160])
 
 
 def compare(python: str, loaderscope: pathlib.Path, name: str) -> Dict[str, Any]:
@@ -59,7 +59,7 @@ def main() -> None:
     parser.add_argument("--loaderscope", type=pathlib.Path, default=_HERE.parents[1] / "build/release/loaderscope")
     parser.add_argument("--torch-only", action="store_true", help="those that need nothing but PyTorch")
     flags = parser.parse_args()
-    names = flags.names or (OF_TORCH if flags.torch_only else OF_TORCH + OF_FRAMEWORKS)
+    names = flags.names or (TORCH_PROGRAMS if flags.torch_only else TORCH_PROGRAMS + FRAMEWORK_PROGRAMS)
     rows = []
     for name in names:
         rows.append(compare(flags.python, flags.loaderscope, name))

@@ -18,7 +18,7 @@ warnings.filterwarnings("ignore")
 
 
 class Noisy(Dataset):
-    """Of a worker's own random numbers, too."""
+    """Samples that also use the worker's own random numbers."""
 
     def __len__(self):
         return SAMPLES

@@ -1,12 +1,12 @@
-"""What came of each program's advice, as rows of a table, and how many promises were kept."""
+"""Results of each program's advice, as rows of a table, and how many promises were kept."""
 
 import statistics
 from typing import Any, Callable, Dict, List
 
 import advice
 
-_KEPT = 0.10  # of the ratio promised
-_SLOWER = 0.97  # of the rate before; two pairs of runs cannot tell less
+_KEPT = 0.10  # share of the ratio promised
+_SLOWER = 0.97  # share of the rate before; two pairs of runs cannot tell less
 
 _HEAD = """| program | waits | Fix | advice followed | cores used | before | promised | after | ratio promised | ratio got | \
 in epochs | kept | slower | measured |
@@ -80,9 +80,9 @@ advised setting became slower. The Fix of the programs that wait was a setting f
 {kinds.count("rewriting")}, and missing for {kinds.count("none")}. {len(rows) - len(ran)} programs did not run."""
 
 
-_OF_WINDOWS = """Rates are samples/s of the measured windows, their mean and each. `in epochs`: if the window before was within one epoch, the rate
+_WINDOW_RATES = """Rates are samples/s of the measured windows, their mean and each. `in epochs`: if the window before was within one epoch, the rate
 over whole epochs, without the program's work between two epochs, such as a validation. The promise does not include that work."""
-_OF_OWN_CLOCK = """Rates are samples/s by the program's own clock over whole epochs, without loaderscope: their
+_OWN_CLOCK_RATES = """Rates are samples/s by the program's own clock over whole epochs, without loaderscope: their
 mean and each. `promised` and the advice come from one measured run. `measured` is its rate divided by the program's own:
 a number below 1 includes the overhead."""
 
@@ -98,7 +98,7 @@ def markdown(result: Dict[str, Any]) -> str:
 {result["gpu"] + ", " if result["gpu"] else ""}{result["cpu"]}, {result["cores"]} cores of a virtual machine, Linux {result["kernel"]}; {result["date"]}, {result["loaderscope"]};
 `{result["command"]}`, windows of {min(windows):.0f} to {max(windows):.0f} s. Each row: the program as it is and with the advised
 setting, in its own words if it has a flag for it. Runs before and after alternate, and each is a new process.
-{_OF_OWN_CLOCK if is_ours else _OF_WINDOWS}
+{_OWN_CLOCK_RATES if is_ours else _WINDOW_RATES}
 `Fix`: what the answer puts first. If that is rewriting, the first other setting is followed. `kept`: the ratio
 got is within {_KEPT:.0%} of the ratio promised. `slower`: below {_SLOWER:.0%} of the rate before. The programs are listed in
 `tests/programs/{"kinds.toml" if is_ours else "programs.toml"}`.

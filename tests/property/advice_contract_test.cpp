@@ -1,7 +1,7 @@
-// The advice contract: the fix is what is tried, what a what-if predicts and what a run gives, to
-// the digit; no other single setting is much better without being named; if a setting gains there
-// is a fix; and where nothing is to be gained nothing is advised. In virtual time, of declared and
-// of drawn pipelines.
+// The advice contract. The gain of the fix equals the gain of its trial and of a what-if, to the
+// digit, and is close to the gain of a run. No other single setting is much better without being
+// named. If a setting gains, there is a fix. If nothing gains, nothing is advised. Declared and
+// drawn pipelines run in virtual time.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -22,10 +22,10 @@
 namespace loaderscope::property {
 namespace {
 
-constexpr double kMuchBusier = 0.05;  // of the window, that another setting keeps busy
+constexpr double kMuchBusier = 0.05;  // share of the window that another setting must add
 constexpr double kGains = 1.05;       // times the rate: a setting that gives more is advised
 
-// What a run can change of one thing.
+// Changes of a single setting that a run can try.
 std::vector<Changes> single_settings(const RunRecord& record) {
   const RunConfig& config = record.config;
   std::vector<Changes> settings = {{{"persistent-workers", "true"}},
@@ -42,15 +42,15 @@ std::vector<Changes> single_settings(const RunRecord& record) {
   return settings;
 }
 
-// A run of these settings, as anybody would start it.
+// The rate of a plain run of these settings, in samples per second.
 double rate_of_run(const RunConfig& config) { return analyse(run(config)).samples_per_s.mean; }
 
 class Advised {
  public:
   explicit Advised(const std::string& settings)
-      : record_(run(config_of(settings))), analysis_(analyse(record_)), model_(record_) {
+      : record_(run(parse_drawn_settings(settings))), analysis_(analyse(record_)), model_(record_) {
     add_findings(analysis_, record_);
-    fix_ = fix_of(analysis_);
+    fix_ = advised_fix(analysis_);
   }
 
   void check() {
@@ -77,10 +77,10 @@ class Advised {
     const ScaledPrediction promise = scale_prediction(analysis_, model_.predict(fix_->changes));
     EXPECT_DOUBLE_EQ(promise.rate_after, fix_->rate_after);
     EXPECT_DOUBLE_EQ(promise.busy_after, fix_->busy_after);
-    const std::atomic<int> go_on = 0;
+    const std::atomic<int> stop_flag = 0;
     const Proof proof = prove(
         Prove::fix, record_, analysis_,
-        [](const RunConfig& config, const Knockouts&) { return run(config); }, {}, go_on);
+        [](const RunConfig& config, const Knockouts&) { return run(config); }, {}, stop_flag);
     ASSERT_EQ(proof.reason, "");
     const ProofCase& tried = proof.cases.at(0);
     ASSERT_EQ(tried.missing, "");
@@ -90,7 +90,7 @@ class Advised {
     EXPECT_EQ(proof.base.runs.at(0), tried.predicted->base);
     EXPECT_NEAR(tried.predicted->gain(), 1 + fix_->gain(), 1e-9);
     RunConfig changed = rerun_config(record_.config, fix_->changes);
-    // What was made before a short window carries it.
+    // Batches that were made before a short window would carry it.
     if (changed.measure.steps < 4 * batches_ahead(changed)) return;
     // The promise is about later steps than those that fill a larger window for the first time.
     WarmUp& warmup = changed.measure.warmup.value;
@@ -125,7 +125,7 @@ class Advised {
         EXPECT_TRUE(is_named(changes))
             << changes_to_text(changes)
             << fmt::format(": {:.3f} busy, the fix {:.3f}", other.busy_after, busy);
-      } catch (const UsageError&) {  // it does not go together with the rest
+      } catch (const UsageError&) {  // conflicts with the other settings
       }
     }
   }
@@ -138,7 +138,7 @@ class Advised {
         EXPECT_FALSE(other.is_known() && other.gain() >= kGains && may_be_advised(changes))
             << changes_to_text(changes)
             << fmt::format(" gives {:.3f} times the rate", other.gain());
-      } catch (const UsageError&) {  // it does not go together with the rest
+      } catch (const UsageError&) {  // conflicts with the other settings
       }
     }
   }

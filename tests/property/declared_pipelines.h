@@ -67,7 +67,7 @@ inline constexpr std::array kDeclaredPipelines = {
     "cost=decode=1ms",
     "workers=4 batch=8 cores=16 in-flight=1 compute=10ms cost=launch=5ms:sleep cost=decode=1ms",
     "workers=4 batch=8 cores=16 compute=10ms cost=launch=30ms:sleep cost=decode=1ms",
-    // Batches that are dear to hand over.
+    // Batches that are expensive to send.
     "workers=4 batch=8 cores=4 executor=processes compute=2ms cost=decode=100us cost=transport=1ms "
     "cost=transport.recv=6ms",
     "workers=2 batch=8 cores=2 executor=processes compute=1ms cost=decode=20us cost=transport=2ms "

@@ -21,7 +21,7 @@ class Draw {
   double uniform() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
   bool chance(double probability) { return uniform() < probability; }
   template <class T>
-  T one_of(std::initializer_list<T> values) {
+  T choose(std::initializer_list<T> values) {
     return *(values.begin() +
              static_cast<std::ptrdiff_t>(uniform() * static_cast<double>(values.size())));
   }
@@ -43,7 +43,7 @@ class Settings {
     sample_stages();
     batch_stages();
     device();
-    add(fmt::format("seed={} warmup=12 steps=120", draw_.one_of({0, 3, 7})));
+    add(fmt::format("seed={} warmup=12 steps=120", draw_.choose({0, 3, 7})));
     return text_;
   }
 
@@ -51,15 +51,15 @@ class Settings {
   void add(const std::string& word) { text_ += (text_.empty() ? "" : " ") + word; }
 
   void loader() {
-    const int workers = draw_.one_of({0, 1, 1, 2, 2, 3, 4, 6, 8});
+    const int workers = draw_.choose({0, 1, 1, 2, 2, 3, 4, 6, 8});
     has_workers_ = workers > 0;
-    add(fmt::format("workers={} batch={}", workers, draw_.one_of({1, 2, 4, 8, 16})));
+    add(fmt::format("workers={} batch={}", workers, draw_.choose({1, 2, 4, 8, 16})));
     if (!has_workers_) return;
-    if (draw_.chance(0.4)) add(fmt::format("prefetch-factor={}", draw_.one_of({1, 2, 3, 4, 8})));
+    if (draw_.chance(0.4)) add(fmt::format("prefetch-factor={}", draw_.choose({1, 2, 3, 4, 8})));
     if (draw_.chance(0.15)) add("task=sample");
     if (draw_.chance(0.15)) add("in-order=false");
     if (draw_.chance(0.2)) {
-      add(fmt::format("samples={} cost=startup={}us", draw_.one_of({160, 320}),
+      add(fmt::format("samples={} cost=startup={}us", draw_.choose({160, 320}),
                       draw_.microseconds(2000, 200000)));
       if (draw_.chance(0.5)) add("persistent-workers=true");
     }
@@ -69,18 +69,18 @@ class Settings {
   std::string time(double low, double high) {
     const std::int64_t us = draw_.microseconds(low, high);
     if (draw_.chance(0.5)) return fmt::format("{}us", us);
-    return fmt::format("lognormal:{}us:{}", us, draw_.one_of({0.2, 0.5, 1.0}));
+    return fmt::format("lognormal:{}us:{}", us, draw_.choose({0.2, 0.5, 1.0}));
   }
 
   void sample_stages() {
     const bool from_storage = draw_.chance(0.15);
     if (from_storage) {
       add(fmt::format("storage-latency={}us storage-concurrency={}", draw_.microseconds(200, 8000),
-                      draw_.one_of({1, 2, 4})));
+                      draw_.choose({1, 2, 4})));
     }
     for (const char* stage : {"read", "decode", "augment"}) {
       if (!draw_.chance(0.6) || (from_storage && stage == std::string_view("read"))) continue;
-      const char* kind = draw_.one_of({"", ":sleep", ":cpu"});
+      const char* kind = draw_.choose({"", ":sleep", ":cpu"});
       add(fmt::format("cost={}={}{}", stage, time(100, 8000), kind));
     }
     if (draw_.chance(0.1)) add("inject=decode=+60ms@p=0.02");
@@ -99,8 +99,8 @@ class Settings {
     } else if (draw_.chance(0.2)) {
       add("memory=pageable");
     }
-    add(fmt::format("copy={} in-flight={}", draw_.one_of({"sync", "async", "stream"}),
-                    draw_.one_of({1, 2, 2, 3})));
+    add(fmt::format("copy={} in-flight={}", draw_.choose({"sync", "async", "stream"}),
+                    draw_.choose({1, 2, 2, 3})));
   }
 
   void device() {
@@ -109,7 +109,7 @@ class Settings {
     } else {
       add(fmt::format("compute={}us", draw_.microseconds(1000, 40000)));
     }
-    add(fmt::format("cores={}", draw_.one_of({1, 2, 4, 64})));
+    add(fmt::format("cores={}", draw_.choose({1, 2, 4, 64})));
     if (draw_.chance(0.1)) {
       add("ranks=2");
       if (draw_.chance(0.5)) add("sync-ranks=true");
@@ -130,7 +130,7 @@ std::int64_t from_environment(const char* name, std::int64_t otherwise) {
 
 std::string drawn_settings(std::uint64_t seed) { return Settings(seed).text(); }
 
-RunConfig config_of(const std::string& settings) {
+RunConfig parse_drawn_settings(const std::string& settings) {
   std::istringstream words(settings);
   std::string lines, word;
   while (words >> word) {

@@ -17,7 +17,7 @@ namespace loaderscope::property {
 // "workers=2 batch=8 cost=decode=lognormal:4ms:0.5:cpu ...": scenario lines, in one.
 std::string drawn_settings(std::uint64_t seed);
 
-RunConfig config_of(const std::string& settings);
+RunConfig parse_drawn_settings(const std::string& settings);
 RunRecord run(const RunConfig& config);
 
 // Calls `look` with `count` seeds and their settings, or those that the environment asks for.

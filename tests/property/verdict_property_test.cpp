@@ -15,9 +15,9 @@
 namespace loaderscope::property {
 namespace {
 
-constexpr double kOnePoint = 0.01, kNoGain = 0.02;  // of the window
+constexpr double kOnePoint = 0.01, kNoGain = 0.02;  // shares of the window
 
-double rate_of(const RunRecord& record) {
+double sample_rate(const RunRecord& record) {
   double rate = 0;
   for (const RankRecord& rank : record.ranks) {
     if (rank.window() > 0) rate += static_cast<double>(rank.samples) / seconds(rank.window());
@@ -25,19 +25,19 @@ double rate_of(const RunRecord& record) {
   return rate;
 }
 
-// Of the window that the same steps take less without it, by running them without it.
+// The share of the window that is saved without `cause`, from a run of the same steps without it.
 double saved_without(const RunConfig& config, double rate, Cause cause) {
   RunContext context;
   RunConfig changed = config;
   for (const auto& word : Words<Stage>::table())
-    if (word.value != Stage::idle && cause_of(word.value) == cause)
+    if (word.value != Stage::idle && stage_cause(word.value) == cause)
       context.knockouts.add(word.value);
   if (cause == Cause::contention) changed.declared.cores.value = 65536;
   try {
-    const double without = rate_of(run_model(changed, context));
+    const double without = sample_rate(run_model(changed, context));
     return without > 0 ? 1 - rate / without : 1;
   } catch (const RunError&) {
-    return 1;  // nothing is left that takes any time
+    return 1;  // no remaining stage takes any time
   }
 }
 
@@ -45,12 +45,12 @@ struct Trial {
   std::string settings;
   PerCause<double> saves{};
   double most = 0;
-  Analysis recorded, fitted;  // by the record itself, and with the model
+  Analysis recorded, fitted;  // verdicts from the record alone, and with the model
 
   explicit Trial(const std::string& text) : settings(text) {
-    const RunConfig config = config_of(text);
+    const RunConfig config = parse_drawn_settings(text);
     const RunRecord record = run(config);
-    const double rate = rate_of(record);
+    const double rate = sample_rate(record);
     recorded = fitted = analyse(record);
     for (const auto& word : Words<Cause>::table()) {
       if (word.value == Cause::other || word.value == Cause::prefetch) continue;
@@ -60,7 +60,7 @@ struct Trial {
     add_findings(fitted, record);
   }
 
-  // What is named gives as much as anything; or it is said that nothing alone gives anything.
+  // A right verdict names a cause whose removal saves most, or no cause if no removal saves time.
   bool is_right(const Analysis& analysis) const {
     const Verdict& verdict = analysis.verdict;
     if (verdict.withheld_reason || verdict.bound_by == "compute") return true;
@@ -85,11 +85,11 @@ struct Trial {
   }
 };
 
-TEST(DrawnPipelines, AccountsClose) {
+TEST(DrawnPipelines, ClosesAccounts) {
   for_each_drawn(60, [](const std::string& settings) {
     SCOPED_TRACE(settings);
-    for (const RankRecord& rank : run(config_of(settings)).ranks) {
-      const Account account = account_of(rank);
+    for (const RankRecord& rank : run(parse_drawn_settings(settings)).ranks) {
+      const Account account = rank_account(rank);
       EXPECT_EQ(std::accumulate(account.stall.begin(), account.stall.end(), account.compute),
                 account.window);
       EXPECT_EQ(account.stall[Cause::other], 0);
@@ -97,8 +97,8 @@ TEST(DrawnPipelines, AccountsClose) {
   });
 }
 
-TEST(DrawnPipelines, TheVerdictNamesWhatGivesMost) {
-  int all = 0, by_record = 0, by_model = 0, by_account = 0, refused = 0;
+TEST(DrawnPipelines, NamesCauseThatSavesMost) {
+  int all = 0, right_by_record = 0, right_by_model = 0, right_by_account = 0, refused = 0;
   for_each_drawn(60, [&](const std::string& settings) {
     const Trial trial(settings);
     if (trial.recorded.verdict.withheld_reason || trial.recorded.verdict.bound_by == "compute") {
@@ -106,18 +106,18 @@ TEST(DrawnPipelines, TheVerdictNamesWhatGivesMost) {
       return;
     }
     ++all;
-    by_account += trial.is_right_by_account() ? 1 : 0;
-    by_record += trial.is_right(trial.recorded) ? 1 : 0;
+    right_by_account += trial.is_right_by_account() ? 1 : 0;
+    right_by_record += trial.is_right(trial.recorded) ? 1 : 0;
     const bool right = trial.is_right(trial.fitted);
-    by_model += right ? 1 : 0;
+    right_by_model += right ? 1 : 0;
     EXPECT_TRUE(right) << trial.words(trial.fitted);
     if (!trial.is_right(trial.recorded))
       std::printf("by the record alone: %s\n", trial.words(trial.recorded).c_str());
   });
   std::printf(
       "%d judged, %d not: right %d with the model, %d by the critical path, %d by the account\n",
-      all, refused, by_model, by_record, by_account);
-  EXPECT_GE(by_record, 0.9 * all);
+      all, refused, right_by_model, right_by_record, right_by_account);
+  EXPECT_GE(right_by_record, 0.9 * all);
 }
 
 }  // namespace

@@ -1,9 +1,14 @@
 """at_terminal.py STEP... -- COMMAND...: a shell with job control runs COMMAND at a terminal of its own, as a user would.
 
-The steps are taken in turn: `&` starts COMMAND in the background, expect=TEXT waits for TEXT on the terminal, type=TEXT
-types it (^C and ^Z are keys), `stops` waits until the job has stopped, `fg` takes it to the foreground. Prints what the
-terminal has shown and ends with the exit code of COMMAND, or 128 and the number of the signal that ended it. Exit code
-124: a step had no end for a minute.
+Each step is one of these:
+    &            starts COMMAND in the background
+    expect=TEXT  waits for TEXT on the terminal
+    type=TEXT    types TEXT, in which ^C and ^Z are keys
+    stops        waits until the job has stopped
+    fg           takes the job to the foreground
+
+Prints the text of the terminal, and ends with the exit code of COMMAND, or 128 and the number of the signal that ended
+it. Exit code 124: a step did not end within a minute.
 """
 import os
 import pty
@@ -50,7 +55,7 @@ class Terminal:
             run_shell(command, background, orders, reports)
         os.close(reports)
         self.shown = self.reported = b""
-        self.seen = 0  # of what is shown, by the steps so far
+        self.seen = 0  # end of the shown text that earlier steps have matched
 
     def pump(self):
         """Takes in what comes. False: nothing comes any more."""

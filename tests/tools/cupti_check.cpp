@@ -1,7 +1,7 @@
-// What the GPU says it did: loaded into a CUDA program by the driver (CUDA_INJECTION64_PATH), it
-// writes each kernel and each copy, on the clock of the host (CLOCK_MONOTONIC), as a line of JSON
-// to the file named by LOADERSCOPE_CUPTI_FILE when the program ends. The last line counts the
-// records that were lost.
+// Kernels and copies of a CUDA program, as the GPU records them. The driver loads this library into
+// the program (CUDA_INJECTION64_PATH). At the end of the program, the file LOADERSCOPE_CUPTI_FILE
+// has a line of JSON for each kernel and each copy, on the clock of the host (CLOCK_MONOTONIC). The
+// last line counts the records that were lost.
 #include <cupti.h>
 #include <time.h>
 
@@ -13,9 +13,9 @@
 namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{4} << 20;
-constexpr std::size_t kAlignment = 8;  // that CUPTI asks for
+constexpr std::size_t kAlignment = 8;  // required by CUPTI
 
-std::mutex mutex;  // of the file: buffers are completed on threads of CUPTI
+std::mutex mutex;  // guards the file: threads of CUPTI complete buffers
 std::FILE* file = nullptr;
 std::size_t lost = 0;
 
@@ -48,7 +48,7 @@ void write_record(const CUpti_Activity& record) {
 void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
   *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(kAlignment, kBufferBytes));
   *size = *buffer != nullptr ? kBufferBytes : 0;
-  *most_records = 0;  // as many as fit
+  *most_records = 0;  // no limit
 }
 
 void CUPTIAPI take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,

@@ -3,23 +3,23 @@
 fault_server.py FOLDER: prints its port, and serves http://127.0.0.1:PORT/SWITCHES/-/FILE until its input ends; at the address
 FAULT_SERVER_AT where that is set.
 SWITCHES are separated by ',':
-  latency=S       seconds before each answer
-  fail=CODExN     the first N requests of each range are answered with CODE; x without N: all of them
-  expire=N        after N answers of all, a store's word that the session has expired
-  huge            ranges are said to be of a far larger file
-  retry_after=S   with such an answer
-  short=N         the first N bodies of each range end in the middle, and the connection with them
-  drop=N          the first N requests of each range get a closed connection
-  stall=N         the first N bodies of each range stop in the middle, for as long as the client waits
-  longer          bodies have bytes behind what was asked for, and say so
-  other           ranges begin elsewhere
-  no_range        the whole file, whatever is asked for
-  loop            redirects to itself
-  chunked         whole files come without a length
-  changes         each answer has another tag
-  names=N         a store's listing of N objects, whose names have a thousand bytes each
-  rate=N          N bytes per second, of all bodies together
-  rate_each=N     N bytes per second, of each body by itself
+    latency=S       seconds before each answer
+    fail=CODExN     the first N requests of each range are answered with CODE; x without N: all of them
+    expire=N        after N answers in all, the error of a store that the session has expired
+    huge            ranges are said to be of a far larger file
+    retry_after=S   with such an answer
+    short=N         the first N bodies of each range end in the middle, and the connection with them
+    drop=N          the first N requests of each range get a closed connection
+    stall=N         the first N bodies of each range stop in the middle, for as long as the client waits
+    longer          bodies have more bytes than requested, and say so
+    other           ranges begin elsewhere
+    no_range        the whole file, whatever is asked for
+    loop            redirects to itself
+    chunked         whole files come without a length
+    changes         each answer has another tag
+    names=N         a store's listing of N objects, whose names have a thousand bytes each
+    rate=N          N bytes per second, of all bodies together
+    rate_each=N     N bytes per second, of each body by itself
 GET /stats: {"requests": N, "most_at_once": N}.
 """
 
@@ -34,13 +34,13 @@ import time
 folder = sys.argv[1]
 lock = threading.Lock()
 seen = {}
-contents = {}  # by path: what is known of the file, its bytes, its tag, when it changed
+contents = {}  # path -> (time, size and inode of the file), its bytes, its tag, its time of change
 stats = {"requests": 0, "most_at_once": 0, "refused": 0}
 at_once = 0
 link_free = 0.0
 
 
-def content_of(path):
+def read_content(path):
     facts = os.stat(path)
     known = (facts.st_mtime_ns, facts.st_size, facts.st_ino)
     with lock:
@@ -79,7 +79,7 @@ def first(kind, key, most):
         return seen[kind, key] <= most
 
 
-def listing_of(names, asked):
+def make_listing(names, asked):
     begin = int(asked.partition("continuation-token=")[2].partition("&")[0] or 0)
     end = min(begin + 1000, names)
     prefix = asked.partition("prefix=")[2].partition("&")[0].replace("%2F", "/")
@@ -142,11 +142,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.close_connection = True
             return None
         if "names" in on:
-            return self.answer(200, listing_of(int(on["names"]), self.path))
+            return self.answer(200, make_listing(int(on["names"]), self.path))
         path = os.path.join(folder, name)
         if not os.path.isfile(path):
             return self.answer(404)
-        self.send(*content_of(path), wanted, on, key)
+        self.send(*read_content(path), wanted, on, key)
 
     def send(self, all_of_it, tag, changed, wanted, on, key):
         size = len(all_of_it)

@@ -1,8 +1,8 @@
 """A folder by FUSE, read only, whose server can fall silent: hung_store.py FOLDER MOUNT, as root.
 
 Prints a line when FOLDER can be read at MOUNT, and serves it until its input ends. After SIGUSR1 it takes requests
-and answers none: whoever asks waits in the kernel and cannot be killed, as for a file server that is gone. After SIGUSR2
-it takes none: who asks can be killed. When it ends, all that wait are told of an error.
+and answers none: a process that asks waits in the kernel and cannot be killed, as for a file server that is gone. After
+SIGUSR2 it takes none: a process that asks can be killed. When it ends, all waiting processes get an error.
 """
 
 import ctypes
@@ -35,7 +35,7 @@ def take_no_more(*_):
     takes = False
 
 
-def number_of(path):
+def inode_number(path):
     if path not in numbers:
         numbers[path] = len(numbers) + 1
         paths[numbers[path]] = path
@@ -43,13 +43,13 @@ def number_of(path):
 
 
 def attributes(path):
-    of = os.stat(path)
-    times = [int(of.st_atime), int(of.st_mtime), int(of.st_ctime), 0, 0, 0]
+    status = os.stat(path)
+    times = [int(status.st_atime), int(status.st_mtime), int(status.st_ctime), 0, 0, 0]
     return struct.pack(
         "<6Q10I",
-        *(number_of(path), of.st_size, (of.st_size + 511) // 512),
+        *(inode_number(path), status.st_size, (status.st_size + 511) // 512),
         *times,
-        *(of.st_mode, 1, 0, 0, 0, 4096, 0),
+        *(status.st_mode, 1, 0, 0, 0, 4096, 0),
     )
 
 
@@ -58,7 +58,7 @@ def entries(path):
     for at, name in enumerate(sorted(os.listdir(path)), start=1):
         kind = stat.S_IFMT(os.stat(os.path.join(path, name)).st_mode) >> 12
         text = os.fsencode(name)
-        entry = struct.pack("<QQII", number_of(os.path.join(path, name)), at, len(text), kind) + text
+        entry = struct.pack("<QQII", inode_number(os.path.join(path, name)), at, len(text), kind) + text
         packed += entry + b"\0" * (-len(entry) % 8)
     return packed
 
@@ -69,7 +69,7 @@ def answer_to(kind, path, body):
         return struct.pack("<4I2H2I2H8I", 7, 31, readahead, 0, 16, 12, 1 << 17, 1, 32, 0, *[0] * 8)[:64]
     if kind == LOOKUP:
         child = os.path.join(path, os.fsdecode(body.rstrip(b"\0")))
-        return struct.pack("<4Q", number_of(child), 0, 1, 1) + struct.pack("<2I", 0, 0) + attributes(child)
+        return struct.pack("<4Q", inode_number(child), 0, 1, 1) + struct.pack("<2I", 0, 0) + attributes(child)
     if kind == GETATTR:
         return struct.pack("<Q2I", 1, 0, 0) + attributes(path)
     if kind in (OPEN, OPENDIR):

@@ -36,7 +36,7 @@ async def connected(reader, writer):
         try:
             its_reader, its_writer = await asyncio.open_connection("127.0.0.1", to)
             break
-        except OSError:  # nobody listens yet
+        except OSError:  # no process listens yet
             await asyncio.sleep(0.1)
     await asyncio.gather(carry(reader, its_writer), carry(its_reader, writer))
 

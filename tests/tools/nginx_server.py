@@ -1,7 +1,7 @@
 """nginx on loopback: nginx_server.py FOLDER serves FOLDER by HTTP, and by HTTPS with HTTP/2, until its input ends.
 
-Prints a line: the port of HTTP, that of HTTPS, and the file of the certificate, which nobody has signed. Ends with 1 where
-nginx or openssl is missing. What it needs lies in FOLDER/.nginx.
+Prints a line: the port of HTTP, that of HTTPS, and the file of the certificate, which is self-signed. Ends with 1 if
+nginx or openssl is missing. Its own files are in FOLDER/.nginx.
 """
 
 import ctypes

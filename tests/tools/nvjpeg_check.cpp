@@ -1,4 +1,4 @@
-// What nvJPEG can do on this GPU: loaderscope_nvjpeg_check LIBRARY IMAGE... prints JSON, with each
+// Abilities of nvJPEG on this GPU: loaderscope_nvjpeg_check LIBRARY IMAGE... prints JSON, with each
 // back end: whether it can be made, its hardware engines, how many of the images it decodes per
 // second, and whether it decodes a part of one, or a smaller one. The library is loaded, so that
 // nothing depends on it.
@@ -20,9 +20,9 @@ namespace {
 using nlohmann::json;
 using Bytes = std::vector<unsigned char>;
 
-// Of nvjpeg.h, which has kept them since CUDA 11.
+// Constants of nvjpeg.h, which have not changed since CUDA 11.
 constexpr int kRgbInterleaved = 5;
-constexpr int kHalf = 1;  // of the width and the height
+constexpr int kHalf = 1;  // half the width and half the height
 constexpr int kSupported = 0;
 constexpr std::size_t kBatch = 32;
 constexpr int kThreads = 8;
@@ -79,7 +79,7 @@ bool is_supported(const Library& nvjpeg, void* handle, int backend, const Bytes&
          unsupported == kSupported;
 }
 
-std::size_t pixels_of(const Library& nvjpeg, void* handle, const Bytes& image, int& width) {
+std::size_t count_pixels(const Library& nvjpeg, void* handle, const Bytes& image, int& width) {
   int channels = 0, subsampling = 0, widths[4] = {}, heights[4] = {};
   if (nvjpeg("nvjpegGetImageInfo", handle, image.data(), image.size(), &channels, &subsampling,
              &widths[0], &heights[0]) != 0)
@@ -88,8 +88,8 @@ std::size_t pixels_of(const Library& nvjpeg, void* handle, const Bytes& image, i
   return static_cast<std::size_t>(widths[0]) * static_cast<std::size_t>(heights[0]);
 }
 
-// On the GPU.
-unsigned char* copy_of(const Bytes& bytes) {
+// Returns a copy on the GPU, or nullptr without enough memory.
+unsigned char* copy_to_gpu(const Bytes& bytes) {
   void* place = nullptr;
   if (cudaMalloc(&place, bytes.size()) != cudaSuccess) return nullptr;
   cudaMemcpy(place, bytes.data(), bytes.size(), cudaMemcpyHostToDevice);
@@ -109,7 +109,7 @@ double images_per_s(const Library& nvjpeg, void* handle, const std::vector<Bytes
   std::vector<Image> places(images.size());
   for (std::size_t i = 0; error.empty() && i < images.size(); ++i) {
     int width = 0;
-    const std::size_t pixels = pixels_of(nvjpeg, handle, images[i], width);
+    const std::size_t pixels = count_pixels(nvjpeg, handle, images[i], width);
     void* place = nullptr;
     if (pixels == 0 || cudaMalloc(&place, 3 * pixels) != cudaSuccess) error = "no place for images";
     places[i].channel[0] = static_cast<unsigned char*>(place);
@@ -117,7 +117,7 @@ double images_per_s(const Library& nvjpeg, void* handle, const std::vector<Bytes
   }
   std::vector<const unsigned char*> bytes;
   for (const Bytes& image : images)
-    bytes.push_back(takes_bytes_on_gpu ? copy_of(image) : image.data());
+    bytes.push_back(takes_bytes_on_gpu ? copy_to_gpu(image) : image.data());
   double seconds = 0;
   std::size_t decoded = 0;
   for (int round = 0; error.empty() && round < 2; ++round) {
@@ -166,7 +166,7 @@ json look_at(const Library& nvjpeg, const Backend& backend, const std::vector<By
           {"error", error}};
 }
 
-std::string version_of(const Library& nvjpeg) {
+std::string library_version(const Library& nvjpeg) {
   std::string version;
   for (int which = 0; which < 3; ++which) {
     int number = 0;
@@ -194,10 +194,10 @@ int main(int count, char** words) {
   }
   std::vector<Bytes> images;
   for (int i = 2; i < count; ++i) {
-    std::ifstream in(words[i], std::ios::binary);
-    images.emplace_back(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+    std::ifstream file(words[i], std::ios::binary);
+    images.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
   }
-  json answer = {{"version", version_of(nvjpeg)}, {"backends", json::array()}};
+  json answer = {{"version", library_version(nvjpeg)}, {"backends", json::array()}};
   for (const Backend& backend : kBackends)
     answer["backends"].push_back(look_at(nvjpeg, backend, images));
   std::printf("%s\n", answer.dump().c_str());

@@ -1,7 +1,7 @@
 // A pretend tool for the tests: NVTX loads it (NVTX_INJECTION64_PATH), and it writes every call as
 // a line of JSON to the file named by NVTX_RECORDER_FILE. Built with the name of the CUDA driver,
-// it is also the driver that is told when a capture begins and ends. NVTX_RECORDER_PLAIN: it knows
-// no extensions, as older tools.
+// it is also the driver, which receives the begin and the end of a capture. NVTX_RECORDER_PLAIN: it
+// knows no extensions, as older tools.
 #define NVTX_NO_IMPL
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtCounters.h>
@@ -29,7 +29,7 @@ struct Field {
 
 struct State {
   std::mutex mutex;
-  std::FILE* file = std::fopen(std::getenv("NVTX_RECORDER_FILE"), "a");  // of several processes
+  std::FILE* file = std::fopen(std::getenv("NVTX_RECORDER_FILE"), "a");  // several processes append
   std::deque<std::string> strings;  // a handle is the address of its string
   std::vector<std::vector<Field>> schemas;
   std::vector<std::string> counters;
@@ -53,7 +53,7 @@ Handle keep(const char* text) {
 }
 std::string kept(const void* handle) { return *static_cast<const std::string*>(handle); }
 
-json payload_of(const nvtxEventAttributes_t& event) {
+json read_payload(const nvtxEventAttributes_t& event) {
   if (event.payloadType == NVTX_PAYLOAD_TYPE_INT64) return event.payload.llValue;
   if (event.payloadType != NVTX_PAYLOAD_TYPE_EXT) return nullptr;
   const auto* data = reinterpret_cast<const nvtxPayloadData_t*>(event.payload.ullValue);
@@ -72,7 +72,7 @@ json call_with(const char* name, nvtxDomainHandle_t domain, const nvtxEventAttri
           {"domain", kept(domain)},
           {"registered", registered},
           {"name", registered ? kept(event.message.registered) : event.message.ascii},
-          {"payload", payload_of(event)}};
+          {"payload", read_payload(event)}};
 }
 
 nvtxDomainHandle_t create_domain(const char* name) {

@@ -1,7 +1,7 @@
 """on_terminal.py COLUMNS COMMAND...: the rows that a terminal shows whose standard error COMMAND has.
 
-It knows what ends or goes back in a row, what clears, and what moves up; a row that is full goes on
-in the next one once something is written behind it.
+It handles line ends, carriage returns, clearing, and moves up. A full row continues in the next row
+when more text follows.
 """
 import fcntl
 import os
@@ -15,7 +15,7 @@ import termios
 PIECES = re.compile(r"\x1b\[(\d*)([A-Z])|([\r\n])|([^\r\n\x1b]+)")
 
 
-def rows_of(text, columns):
+def render_rows(text, columns):
     rows, row, column = [""], 0, 0
     for count, command, move, words in PIECES.findall(text):
         if command == "A":
@@ -43,7 +43,7 @@ def read_all(terminal):
     while True:
         try:
             part = os.read(terminal, 65536)
-        except OSError:  # nobody has the other end any more
+        except OSError:  # no process has the other end any more
             part = b""
         if not part:
             return b"".join(parts).decode()
@@ -56,5 +56,5 @@ if __name__ == "__main__":
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
     running = subprocess.Popen(sys.argv[2:], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=theirs)
     os.close(theirs)
-    print("\n".join(rows_of(read_all(ours), width)))
+    print("\n".join(render_rows(read_all(ours), width)))
     sys.exit(running.wait())

@@ -1,7 +1,7 @@
-// Takes the place of libcupti (LOADERSCOPE_CUPTI) in a program without a GPU, which says itself
-// what the GPU did: pretend_kernel(), pretend_copy(). Records are handed over as CUPTI 13 does: in
-// buffers of the subscriber, one for each thread that launches unless it is told otherwise, from a
-// thread of its own, when a buffer is full or all are flushed.
+// Takes the place of libcupti (LOADERSCOPE_CUPTI) in a program without a GPU. The program reports
+// the work of its pretend GPU by pretend_kernel() and pretend_copy(). Records are delivered as
+// CUPTI 13 does: in buffers of the subscriber, from a thread of its own, when a buffer is full or
+// all are flushed. Each thread that launches has a buffer, unless an attribute says otherwise.
 #include <cupti.h>
 
 #include <cstdlib>
@@ -15,7 +15,7 @@
 
 namespace {
 
-constexpr std::size_t kRecords = 4;  // of a buffer
+constexpr std::size_t kRecords = 4;  // records per buffer
 
 union Record {
   CUpti_ActivityKernel9 kernel;
@@ -28,7 +28,7 @@ CUpti_BuffersCallbackCompleteFunc complete = nullptr;
 CUpti_TimestampCallbackFunc clock_of_host = nullptr;
 std::set<CUpti_ActivityKind> enabled;
 bool per_thread = true;
-bool is_in_host_memory = false;  // what the GPU writes of itself
+bool is_in_host_memory = false;  // place of the records that the GPU writes
 bool takes_gpu_memory = false;
 
 struct Buffer {
@@ -134,7 +134,7 @@ PRETEND void pretend_release_buffer(void*) {
   if (held != nullptr) complete(nullptr, 0, held, 0, 0);
 }
 
-// For the program. Times are those of the clock that was registered.
+// Functions for the program. Times are those of the clock that was registered.
 PRETEND std::uint64_t pretend_now() { return clock_of_host != nullptr ? clock_of_host() : 0; }
 
 PRETEND int pretend_took_gpu_memory() { return takes_gpu_memory ? 1 : 0; }

@@ -2,7 +2,7 @@
 
 Each worker gets tasks by a pipe of its own and answers by one that all share, as those of a DataLoader do.
 HOW: reads (a sample sleeps), decode (it computes), trainer (the step takes longest), hangs (worker 0 reads a pipe
-that nobody writes), idle (nothing is ever asked for).
+without a writer), idle (nothing is ever asked for).
 """
 import ctypes
 import os
@@ -21,7 +21,7 @@ def compute(seconds):
         pass
 
 
-def take(pipe):  # as multiprocessing does: it looks for 5 s, again and again
+def take(pipe):  # polls for 5 s again and again, like multiprocessing
     poll = select.poll()
     poll.register(pipe, select.POLLIN)
     while not poll.poll(5000):
@@ -67,7 +67,7 @@ def main():
         os.write(pipe, b"." * 2 * ask)
     print("up", flush=True)
     ready, turn = [0] * workers, 0
-    while True:  # in the order of the tasks
+    while True:  # takes batches in the order of the tasks
         while not ready[turn]:
             ready[take(answers)[0]] += 1
         ready[turn] -= 1

@@ -15,7 +15,7 @@
 
 namespace loaderscope::guest {
 
-// What a loader of one worker says of itself.
+// Message about a loader with one worker.
 inline nlohmann::json pretended_loader() {
   return {{"what", "loader"},      {"iterator", 0},        {"loader", 0},
           {"num_workers", 1},      {"prefetch_factor", 2}, {"batch_size", 8},
@@ -42,16 +42,16 @@ class PretendMember {
     return membership_.join(socket_path.c_str(), hello.dump().c_str()) == 0;
   }
   void say(const nlohmann::json& message) { membership_.say(message.dump().c_str()); }
-  void tell(const GuestEvent& fact) { membership_.rings()->facts.push(fact); }
-  void tell(GuestEventKind kind, std::int64_t batch, Nanos begin, Nanos end = 0) {
+  void push_event(const GuestEvent& fact) { membership_.rings()->facts.push(fact); }
+  void push_event(GuestEventKind kind, std::int64_t batch, Nanos begin, Nanos end = 0) {
     GuestEvent fact;
     fact.kind = kind;
     fact.batch = batch;
     fact.begin = begin;
     fact.end = end;
-    tell(fact);
+    push_event(fact);
   }
-  void tell_span(Stage stage, std::int64_t batch, Nanos begin, Nanos end) {
+  void push_span(Stage stage, std::int64_t batch, Nanos begin, Nanos end) {
     ThreadLog::Entry entry;
     entry.span.begin = begin;
     entry.span.end = end;
@@ -75,35 +75,35 @@ class PretendTraining {
 
   void begin(const nlohmann::json& loader = pretended_loader()) {
     trainer_.say(loader);
-    trainer_.tell(GuestEventKind::epoch, -1, monotonic_now());
+    trainer_.push_event(GuestEventKind::epoch, -1, monotonic_now());
   }
   // False: the host has enough.
   bool train(std::int64_t batch) {
     if (trainer_.must_stop()) return false;
     const Nanos asked = monotonic_now();
-    trainer_.tell(GuestEventKind::ask, -1, asked);
-    trainer_.tell(GuestEventKind::dispatched, batch, asked);
-    worker_.tell(GuestEventKind::begun, batch, asked, asked);
+    trainer_.push_event(GuestEventKind::ask, -1, asked);
+    trainer_.push_event(GuestEventKind::dispatched, batch, asked);
+    worker_.push_event(GuestEventKind::begun, batch, asked, asked);
     sleep_until(asked + kMillisecond);
     const Nanos made = monotonic_now();
-    worker_.tell_span(Stage::decode, batch, asked, made);
+    worker_.push_span(Stage::decode, batch, asked, made);
     GuestEvent finished;
     finished.kind = GuestEventKind::finished;
     finished.batch = batch;
     finished.begin = made;
     finished.count = 8;
     finished.bytes = 800;
-    worker_.tell(finished);
-    worker_.tell(GuestEventKind::sent, batch, made, made);
-    trainer_.tell(GuestEventKind::received, batch, made, made);
-    trainer_.tell(GuestEventKind::take, batch, monotonic_now());
+    worker_.push_event(finished);
+    worker_.push_event(GuestEventKind::sent, batch, made, made);
+    trainer_.push_event(GuestEventKind::received, batch, made, made);
+    trainer_.push_event(GuestEventKind::take, batch, monotonic_now());
     sleep_until(monotonic_now() + kMillisecond);
     return true;
   }
   void end() {
     const Nanos now = monotonic_now();
-    trainer_.tell(GuestEventKind::ask, -1, now);
-    trainer_.tell(GuestEventKind::ended, -1, now, now);
+    trainer_.push_event(GuestEventKind::ask, -1, now);
+    trainer_.push_event(GuestEventKind::ended, -1, now, now);
   }
 
  private:

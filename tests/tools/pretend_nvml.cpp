@@ -126,13 +126,13 @@ int nvmlGpmSampleGet(void*, int* sample) {
   *sample = number++;
   return 0;
 }
-int nvmlGpmMetricsGet(Counters* told) {
-  std::memset(&told->counters[told->count], 0, sizeof(Counter) * (333 - told->count));
-  if (told->version != 1 || told->before == nullptr || *told->before < 0 ||
-      *told->now <= *told->before)
+int nvmlGpmMetricsGet(Counters* metrics) {
+  std::memset(&metrics->counters[metrics->count], 0, sizeof(Counter) * (333 - metrics->count));
+  if (metrics->version != 1 || metrics->before == nullptr || *metrics->before < 0 ||
+      *metrics->now <= *metrics->before)
     return 2;
-  for (unsigned i = 0; i < told->count; ++i) {
-    Counter& counter = told->counters[i];
+  for (unsigned i = 0; i < metrics->count; ++i) {
+    Counter& counter = metrics->counters[i];
     const bool is_known = counter.id == 2 || counter.id == 3 || counter.id == 5 || counter.id == 10;
     counter.result = is_known ? 0 : 3;
     counter.value = counter.id == 10 ? 100.4 : counter.id;  // percent

@@ -20,7 +20,7 @@ using namespace loaderscope::guest;
 std::string folder() { return std::getenv("LOADERSCOPE_GUEST"); }
 std::string host() { return folder() + "/host"; }
 
-// As sitecustomize.py does.
+// Marks the process as seen, like sitecustomize.py.
 void be_seen() { std::ofstream(folder() + "/seen/" + std::to_string(::getpid())); }
 
 [[noreturn]] void die() {
@@ -28,7 +28,8 @@ void be_seen() { std::ofstream(folder() + "/seen/" + std::to_string(::getpid()))
   std::abort();
 }
 
-// As a wild pointer does. The host maps it too, and finds the first page of this process's map.
+// Writes over the page like a wild pointer. The host maps it too, and finds the first page of this
+// process's map.
 void write_over_the_page() {
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {
@@ -65,7 +66,7 @@ int die_in_training(Program& program, int batches) {
   die();
 }
 
-// Its loader is of a class with a name that is longer than a message.
+// The class of the data set has a name that is longer than a message.
 int name_at_length(Program& program, int batches) {
   if (!program.join()) return 3;
   nlohmann::json loader = pretended_loader();
@@ -75,10 +76,10 @@ int name_at_length(Program& program, int batches) {
   return 0;
 }
 
-// A second worker that nobody can be.
-int join_as_nobody(Program& program, int batches) {
-  PretendMember nobody;
-  if (!nobody.join(host(), worker_hello(std::int64_t{1} << 40))) return 4;
+// A second worker with an impossible number.
+int join_with_bad_number(Program& program, int batches) {
+  PretendMember stranger;
+  if (!stranger.join(host(), worker_hello(std::int64_t{1} << 40))) return 4;
   return train(program, batches);
 }
 
@@ -108,7 +109,7 @@ int wait_for_ever(Program& program, int batches) {
   if (!program.join()) return 3;
   program.training.begin();
   program.train(batches);
-  program.trainer.tell(GuestEventKind::ask, -1, monotonic_now());
+  program.trainer.push_event(GuestEventKind::ask, -1, monotonic_now());
   for (;;) ::pause();
 }
 
@@ -121,16 +122,16 @@ int wait_for_the_dead(Program& program, int) {
   if (worker == 0) {
     if (!program.worker.join(host(), worker_hello(0, trainer))) ::_exit(3);
     program.worker.say({{"what", "stacks"}, {"signal", SIGRTMAX}, {"descriptor", 0}, {"inode", 0}});
-    program.worker.tell(GuestEventKind::begun, 0, monotonic_now());
+    program.worker.push_event(GuestEventKind::begun, 0, monotonic_now());
     ::_exit(0);
   }
   ::waitpid(worker, nullptr, 0);
-  program.trainer.tell(GuestEventKind::dispatched, 0, monotonic_now());
-  program.trainer.tell(GuestEventKind::ask, -1, monotonic_now());
+  program.trainer.push_event(GuestEventKind::dispatched, 0, monotonic_now());
+  program.trainer.push_event(GuestEventKind::ask, -1, monotonic_now());
   for (;;) ::pause();
 }
 
-// A worker that goes on when its trainer has ended, until it has seen that.
+// A worker that continues after the end of its trainer, until it notices the end.
 int leave_a_worker(Program& program, int batches) {
   const pid_t trainer = ::getpid();
   if (!program.join()) return 3;
@@ -159,7 +160,7 @@ const std::map<std::string, std::function<int(Program&, int)>> kKinds = {
     {"trains", train},
     {"dies", die_in_training},
     {"names-at-length", name_at_length},
-    {"joins-as-nobody", join_as_nobody},
+    {"joins-as-nobody", join_with_bad_number},
     {"writes-over-its-page", write_over},
     {"raises", raise_error},
     {"refuses", refuse},

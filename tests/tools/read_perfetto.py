@@ -17,7 +17,7 @@ class Names(dict):
         self.update((entry.iid, entry.name) for entry in entries)
 
 
-def slices_of(events):
+def pair_slices(events):
     """(begin, end, event of the begin) of a track's events, given in the order of the file."""
     opened = []
     for at, number, event in sorted(events, key=lambda one: one[0]):
@@ -30,7 +30,7 @@ def slices_of(events):
     assert not opened, "a slice does not end"
 
 
-def steps_of(trace):
+def read_steps(trace):
     names, arguments, categories = Names(), Names(), Names()
     ranks, training, events = {}, {}, collections.defaultdict(list)
     for packet in trace.packet:
@@ -43,15 +43,15 @@ def steps_of(trace):
         if described.HasField("thread") and described.thread.thread_name == "training":
             training[described.uuid] = described.thread.pid
         if packet.HasField("track_event"):
-            of_track = events[packet.track_event.track_uuid]
-            of_track.append((packet.timestamp, len(of_track), packet.track_event))
+            track_events = events[packet.track_event.track_uuid]
+            track_events.append((packet.timestamp, len(track_events), packet.track_event))
     steps = collections.defaultdict(lambda: collections.defaultdict(int))
-    for track, of_track in events.items():
-        for begin, end, event in slices_of(of_track):
+    for track, track_events in events.items():
+        for begin, end, event in pair_slices(track_events):
             if track not in training or categories[event.category_iids[0]] not in ("account", "warm-up"):
                 continue
-            told = {arguments[one.name_iid]: one.int_value for one in event.debug_annotations}
-            steps[ranks[training[track]], told["step"]][names[event.name_iid]] += end - begin
+            annotations = {arguments[one.name_iid]: one.int_value for one in event.debug_annotations}
+            steps[ranks[training[track]], annotations["step"]][names[event.name_iid]] += end - begin
     return [{"rank": int(rank.split()[-1]), "step": step, "account": account}
             for (rank, step), account in steps.items()]
 
@@ -60,4 +60,4 @@ if __name__ == "__main__":
     read = perfetto_trace_pb2.Trace()
     with open(sys.argv[1], "rb") as file:
         read.ParseFromString(file.read())
-    print(json.dumps(steps_of(read)))
+    print(json.dumps(read_steps(read)))

@@ -74,7 +74,7 @@ def in_training(workers):
 
 
 def in_a_sample_that_is_caught(workers):
-    """The program goes on, and ends well."""
+    """Trains again after the error, and ends well."""
     loader = DataLoader(Breaks(lambda: raise_it("sample 60 is rotten")), 8, num_workers=workers)
     try:
         train(loader)
@@ -107,7 +107,7 @@ def _write_when_done(path):
 
 
 def daemonises(workers):
-    """The training goes on in a process that nobody waits for."""
+    """Trains in a process that no other process waits for."""
     if os.fork() > 0:
         os._exit(0)
     os.setsid()
@@ -120,7 +120,7 @@ def daemonises(workers):
 
 
 def leaves_a_saver(workers):
-    """What it has trained is still being saved when it ends."""
+    """Ends while a child still saves the result."""
     train(DataLoader(Sleeping(seconds=0.001), 8, num_workers=workers))
     if os.fork() == 0:
         time.sleep(5)
@@ -147,7 +147,7 @@ def cannot_join(workers):
 
 
 def writes_over_our_page(workers):
-    """As a wild pointer does."""
+    """Overwrites the shared page like a wild pointer."""
     loader = DataLoader(Sleeping(seconds=0.001), 8, num_workers=workers)
     for number, _ in enumerate(loader):
         if number == 20:
@@ -165,7 +165,7 @@ def prints_much(workers):
 
 
 def closes_files(workers):
-    """As a daemon does: all that it did not open itself, and later all that it did."""
+    """Closes all files from 3 on like a daemon, then trains, twice."""
     os.closerange(3, 256)
     train(DataLoader(Sleeping(), 8, num_workers=workers), most=12)
     train(DataLoader(Sleeping(), 8, num_workers=workers), most=12)
@@ -207,7 +207,7 @@ def in_a_thread(workers):
 
 
 def interrupt_parent():
-    """As the user at the terminal of loaderscope does."""
+    """Interrupts loaderscope like a user at its terminal."""
     os.kill(os.getppid(), signal.SIGINT)
 
 
@@ -236,7 +236,7 @@ def ignores_all(workers):
 
 
 def ignores_all_but_a_hangup(workers):
-    """Which is the second signal to us, as when the terminal is closed after Ctrl-C."""
+    """Sends loaderscope a hangup after an interrupt, like a terminal that is closed after Ctrl-C."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     train(DataLoader(Sleeping(), 8, num_workers=workers), most=30)

@@ -1,4 +1,4 @@
-"""What our hooks do in a program, by counts: calls of functions and objects, never times. The program is bad for them: batches of
+"""Work of our hooks in a program, in counts: calls of functions and objects, never times. The program is bad for them: batches of
 a million objects, an iterator per batch, thousands of copies that copy nothing. It prints one line of JSON."""
 
 import gc
@@ -15,7 +15,7 @@ BATCHES = 50
 
 
 def our_calls(run) -> int:
-    """Of functions by us and of our own."""
+    """Returns the calls that our functions make or receive."""
     counted = [0]
 
     def count(frame, event, argument):
@@ -31,7 +31,7 @@ def our_calls(run) -> int:
 
 
 class Part:
-    """Of a batch."""
+    """Part of a batch that counts looks at its size."""
 
     looks = 0
 
@@ -42,7 +42,7 @@ class Part:
 
 
 class Slow:
-    """Samples that are told apart."""
+    """Samples that take long enough to be timed one by one."""
 
     def __len__(self):
         return 400
@@ -58,13 +58,13 @@ def take(loader, batches: int) -> None:
             break
 
 
-def of_iterators(made) -> float:
+def calls_per_iterator(made) -> float:
     loader = DataLoader(made, 16)
     take(loader, 1)
     return our_calls(lambda: [take(loader, 1) for _ in range(BATCHES)]) / BATCHES
 
 
-def of_batches(made, size: int) -> float:
+def calls_per_batch(made, size: int) -> float:
     """Returns the calls of one batch within an epoch. The smallest of three counts: rare looks add to the others."""
     loader = DataLoader(made, size)
     take(loader, 2)
@@ -72,7 +72,7 @@ def of_batches(made, size: int) -> float:
     return min(many - few for few, many in calls) / 20
 
 
-def of_copies() -> float:
+def calls_per_copy() -> float:
     (first,) = next(iter(DataLoader(TensorDataset(torch.zeros(4, 2)), 4)))
     device, other = torch.device("cpu"), torch.zeros(2)
 
@@ -88,8 +88,8 @@ def of_copies() -> float:
     return our_calls(copy) / 6000
 
 
-def of_objects() -> int:
-    """Looked at, of each of some batches of a million."""
+def objects_looked_at() -> int:
+    """Returns the most looks at the parts of one batch of a million."""
     batch = [[Part() for _ in range(1000)] for _ in range(1000)]
     most = 0
     for _ in range(20):
@@ -127,7 +127,7 @@ def kept_by_iterators(made) -> float:
     return kept / BATCHES
 
 
-class InWorker:
+class ObjectCounts:
     def __len__(self):
         return 400
 
@@ -137,7 +137,7 @@ class InWorker:
 
 
 def kept_in_worker() -> float:
-    counts = [int(batch.max()) for batch in DataLoader(InWorker(), 4, num_workers=1)]
+    counts = [int(batch.max()) for batch in DataLoader(ObjectCounts(), 4, num_workers=1)]
     return (counts[-1] - counts[20]) / (len(counts) - 21)
 
 
@@ -164,7 +164,7 @@ def full_collections_by_workers() -> int:
     if gc.get_threshold()[2] == 0:  # since Python 3.14 no count brings one
         return 0
     loader, kept = DataLoader(Keeping(), 4, num_workers=1), []
-    take(loader, 1)  # what only the first iterator imports
+    take(loader, 1)  # the first iterator imports modules
     while gc.get_count()[2] <= gc.get_threshold()[2]:
         kept.append([])
     return max(int(batch.max()) for _ in range(3) for batch in loader) - full_collections()
@@ -173,18 +173,18 @@ def full_collections_by_workers() -> int:
 def main() -> None:
     made = TensorDataset(torch.zeros(1600, 2), torch.zeros(1600))
     full = full_collections_by_workers()
-    told = {
-        "calls_per_iterator": of_iterators(made),
-        "calls_per_batch": of_batches(made, 16),
-        "calls_per_sample": (of_batches(Slow(), 12) - of_batches(Slow(), 4)) / 8,
-        "calls_per_copy": of_copies(),
-        "objects_looked_at": of_objects(),
+    figures = {
+        "calls_per_iterator": calls_per_iterator(made),
+        "calls_per_batch": calls_per_batch(made, 16),
+        "calls_per_sample": (calls_per_batch(Slow(), 12) - calls_per_batch(Slow(), 4)) / 8,
+        "calls_per_copy": calls_per_copy(),
+        "objects_looked_at": objects_looked_at(),
         "kept_per_batch": kept_by_batches(range(1600)),
         "kept_per_iterator": kept_by_iterators(range(1600)),
         "kept_per_batch_in_worker": kept_in_worker(),
         "full_collections_by_workers": full,
     }
-    print(json.dumps(told), file=sys.stderr, flush=True)
+    print(json.dumps(figures), file=sys.stderr, flush=True)
 
 
 main()

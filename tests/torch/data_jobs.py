@@ -88,7 +88,7 @@ def stale_workers():
 
 
 def good():
-    """Shuffles, draws from every generator as PyTorch seeds it, sets nothing anew."""
+    """Shuffles, draws from every generator as PyTorch seeds it, sets no generator again."""
     data = Noisy(generator="numpy")
     train(DataLoader(data, batch_size=8, num_workers=2, shuffle=True, persistent_workers=True))
 
@@ -120,7 +120,7 @@ def pads():
 
 
 class Shared(Noisy):
-    """Its worker has another thread that computes in Python."""
+    """Data set whose worker has another thread that computes in Python."""
 
     def __getitem__(self, index):
         if self.difficulty == 0:

@@ -37,7 +37,7 @@ def plain(workers):
 
 
 def transformers(workers):
-    """Its Trainer makes a DataLoader, of which accelerate makes another one."""
+    """Trainer that makes a DataLoader, of which accelerate makes another one."""
     accelerate = pretend("accelerate", """
 from torch.utils.data import DataLoader
 
@@ -54,7 +54,7 @@ def loader_of(dataset, workers, prepare):
 
 
 def lightning(workers):
-    """Its Trainer asks the program for a loader."""
+    """Trainer that asks the program for a loader."""
     trainer = pretend("lightning", "def fit(make, train): train(make())")
     trainer.fit(lambda: DataLoader(Slow(), batch_size=8, num_workers=workers), train)
 

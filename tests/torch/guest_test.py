@@ -57,8 +57,8 @@ def tearDownModule():
     shutil.rmtree(FOLDER)
 
 
-def link_of(role):
-    """By which this process leaves word for the host; none is there yet."""
+def unmeasured_link(role):
+    """Returns the path of this process's error link for the host. The link does not exist yet."""
     os.makedirs(os.path.join(FOLDER, "unmeasured"), exist_ok=True)
     link = os.path.join(FOLDER, "unmeasured", f"{os.getpid()}-{role}")
     with contextlib.suppress(FileNotFoundError):
@@ -66,8 +66,8 @@ def link_of(role):
     return link
 
 
-def modules_that_are_imported_by(path):
-    """Of our package, also within functions."""
+def imported_modules(path):
+    """Returns the modules of our package that a file imports, also within functions."""
     with open(path, encoding="utf-8") as file:
         nodes = list(ast.walk(ast.parse(file.read())))
     package, imported = "loaderscope_guest", set()
@@ -82,7 +82,7 @@ def modules_that_are_imported_by(path):
 
 
 class Stacks(unittest.TestCase):
-    """Where this process stands in Python."""
+    """Python stacks of this process."""
 
     def setUp(self):
         from loaderscope_guest import library, stacks
@@ -94,30 +94,30 @@ class Stacks(unittest.TestCase):
         self.addCleanup(say.stop)
         self.addCleanup(faulthandler.unregister, stacks._SIGNAL)
 
-    def told(self):
+    def sent_fields(self):
         return self.said.call_args.kwargs
 
-    def test_are_written_where_it_was_told_when_the_signal_comes(self):
+    def test_writes_stack_to_descriptor_on_signal(self):
         self.stacks.offer()
         self.stacks.offer()
         self.said.assert_called_once()
-        os.kill(os.getpid(), self.told()["signal"])
-        written = os.pread(self.told()["descriptor"], 1 << 16, 0)
-        self.assertIn(b"test_are_written_where_it_was_told_when_the_signal_comes", written)
+        os.kill(os.getpid(), self.sent_fields()["signal"])
+        written = os.pread(self.sent_fields()["descriptor"], 1 << 16, 0)
+        self.assertIn(b"test_writes_stack_to_descriptor_on_signal", written)
 
-    def test_of_a_child_go_to_memory_of_its_own(self):
+    def test_uses_own_memory_in_child(self):
         self.stacks.offer()
-        descriptor, inode = self.told()["descriptor"], self.told()["inode"]
+        descriptor, inode = self.sent_fields()["descriptor"], self.sent_fields()["inode"]
         child = os.fork()
         if child == 0:
             self.stacks.offer()
-            os.kill(os.getpid(), self.told()["signal"])
-            is_own = self.told()["inode"] != inode and os.fstat(self.told()["descriptor"]).st_size > 0
+            os.kill(os.getpid(), self.sent_fields()["signal"])
+            is_own = self.sent_fields()["inode"] != inode and os.fstat(self.sent_fields()["descriptor"]).st_size > 0
             os._exit(0 if is_own else 1)
         self.assertEqual(os.waitpid(child, 0)[1], 0)
         self.assertEqual(os.fstat(descriptor).st_size, 0)
 
-    def test_are_not_offered_where_the_signal_has_a_use(self):
+    def test_skips_signal_that_has_a_handler(self):
         before = signal.signal(self.stacks._SIGNAL, lambda *of_signal: None)
         self.addCleanup(signal.signal, self.stacks._SIGNAL, before)
         self.stacks.offer()
@@ -125,18 +125,18 @@ class Stacks(unittest.TestCase):
 
 
 class Package(unittest.TestCase):
-    def test_no_module_needs_itself_by_others(self):
+    def test_imports_modules_without_cycles(self):
         folder = os.path.join(PACKAGE, "loaderscope_guest")
-        imported = {name[:-3]: modules_that_are_imported_by(os.path.join(folder, name))
+        imported = {name[:-3]: imported_modules(os.path.join(folder, name))
                     for name in os.listdir(folder) if name.endswith(".py")}
-        self.assertIn("library", imported["batch_work"])  # they are seen
+        self.assertIn("library", imported["batch_work"])  # imports are found
         order = list(graphlib.TopologicalSorter(imported).static_order())  # a CycleError names the circle
         self.assertLess(order.index("library"), order.index("torch_loader"))
         self.assertEqual(set(order), set(imported))
 
 
 class Hooks(unittest.TestCase):
-    def test_run_after_the_import_and_leave_the_module_as_it_is(self):
+    def test_runs_after_import_and_keeps_module_loader(self):
         from loaderscope_guest import import_hooks
 
         seen = []
@@ -153,7 +153,7 @@ class Hooks(unittest.TestCase):
             import_hooks.after_import("looked_into", lambda module: seen.append(2))
             self.assertEqual(seen, [1, 2])
 
-    def test_that_another_one_adds_run_before_the_import_returns(self):
+    def test_runs_hook_added_by_hook_before_import_returns(self):
         from loaderscope_guest import import_hooks
 
         seen = []
@@ -170,7 +170,7 @@ class Hooks(unittest.TestCase):
 
             self.assertEqual(seen, [1])
 
-    def test_that_fail_do_not_break_the_import(self):
+    def test_tolerates_failing_hook(self):
         from loaderscope_guest import import_hooks
 
         def breaks(module):
@@ -179,10 +179,10 @@ class Hooks(unittest.TestCase):
         import_hooks.run_all(types.ModuleType("x"), [breaks])
 
 
-    def test_of_a_library_that_cannot_be_loaded_leave_word(self):
+    def test_leaves_error_link_without_library(self):
         from loaderscope_guest import import_hooks, messages
 
-        link = link_of("program")
+        link = unmeasured_link("program")
         with mock.patch.object(messages, "degraded", side_effect=OSError("no library")):
             import_hooks.run_all(types.ModuleType("y"), [lambda module: 1 / 0])
         self.assertIn("ZeroDivisionError", os.readlink(link))
@@ -199,7 +199,7 @@ class Interpreters(unittest.TestCase):
         self.assertEqual((ended.returncode, ended.stderr), (0, ""))
         return ended.stdout
 
-    def test_are_looked_into_if_they_are_the_main_one(self):
+    def test_installs_hooks_in_main_interpreter_only(self):
         names = [name for name in ("_interpreters", "_xxsubinterpreters") if importlib.util.find_spec(name)]
         if not names:
             self.skipTest("this Python has no sub-interpreters")
@@ -207,14 +207,14 @@ class Interpreters(unittest.TestCase):
         code = f"import sys, {names[0]} as subs\n{self.IS_HOOKED}\nsubs.run_string(subs.create(), {other!r})"
         self.assertEqual(self.run_python(code).split(), ["True", "False"])
 
-    def test_without_the_global_lock_leave_word(self):
+    def test_reports_free_threaded_python(self):
         code = f"import os, sys; sys._is_gil_enabled = lambda: False; import sitecustomize; {self.IS_HOOKED}; print(os.getpid())"
         hooked, process = self.run_python(code, "-S").split()
         self.assertEqual(hooked, "False")
         link = os.path.join(FOLDER, "unmeasured", f"{process}-program")
         self.assertIn("free-threaded Python is not supported; set PYTHON_GIL=1", os.readlink(link))
 
-    def test_run_where_warnings_are_errors(self):
+    def test_runs_with_warnings_as_errors(self):
         with tempfile.TemporaryDirectory() as folder:
             open(os.path.join(folder, "PIL.py"), "w").close()
             code = f"import sys; sys.path.append({folder!r}); import zlib, PIL; print(type(zlib.decompress).__name__)"
@@ -224,7 +224,7 @@ class Interpreters(unittest.TestCase):
 class UnderWay(unittest.TestCase):
     """A module asks, while it is imported, for one that makes us ask for it."""
 
-    def test_it_is_looked_into_once_it_is_there(self):
+    def test_runs_hook_once_module_is_loaded(self):
         from loaderscope_guest import import_hooks
 
         with tempfile.TemporaryDirectory() as folder:
@@ -247,12 +247,12 @@ class UnderWay(unittest.TestCase):
 
 
 class Said(unittest.TestCase):
-    def test_names_that_are_no_utf8_have_question_marks(self):
+    def test_replaces_invalid_utf8_by_question_marks(self):
         from loaderscope_guest import library
 
         self.assertEqual(json.loads(library.spelled(place="caf\udce9.py"))["place"], "caf?.py")
 
-    def test_what_would_be_too_long_is_whole_and_short(self):
+    def test_shortens_long_message_to_valid_json(self):
         from loaderscope_guest import library
 
         text = library.spelled(what="loader", dataset="D" * 300_000, code={"opaque": ["x" * 300_000]})
@@ -260,21 +260,21 @@ class Said(unittest.TestCase):
         self.assertEqual(message["what"], "loader")
         self.assertLess(len(text), 2000)
 
-    def test_before_a_host_has_answered_the_program_goes_on_and_is_timed(self):
+    def test_enables_timing_before_host_answers(self):
         from loaderscope_guest import library
 
         self.assertGreater(library.ask(0, 0), 0)
         self.assertTrue(library.Flags().timing_wanted())
 
-    def test_waits_for_no_host_that_takes_in_nobody(self):
+    def test_reports_full_host_without_waiting(self):
         from loaderscope_guest import library
 
-        link = link_of("trainer")
+        link = unmeasured_link("trainer")
         with contextlib.ExitStack() as sockets:
             host, *others = (sockets.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)) for _ in range(4))
             host.bind(os.path.join(FOLDER, "host"))
             host.listen(0)
-            with contextlib.suppress(BlockingIOError):  # as many as may wait
+            with contextlib.suppress(BlockingIOError):  # the backlog is full
                 for other in others:
                     other.setblocking(False)
                     other.connect(os.path.join(FOLDER, "host"))
@@ -284,10 +284,10 @@ class Said(unittest.TestCase):
         os.remove(os.path.join(FOLDER, "host"))
         self.assertEqual(os.readlink(link), "loaderscope takes in no more processes")
 
-    def test_sends_no_signal_where_files_must_be_small(self):
+    def test_keeps_signals_out_under_small_file_limit(self):
         from loaderscope_guest import library
 
-        link, signals = link_of("trainer"), []
+        link, signals = unmeasured_link("trainer"), []
         limits = resource.getrlimit(resource.RLIMIT_FSIZE)
         self.addCleanup(signal.signal, signal.SIGXFSZ, signal.signal(signal.SIGXFSZ, lambda *_: signals.append(1)))
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as host:
@@ -317,7 +317,7 @@ class NeverFailing(unittest.TestCase):
         degraded.start()
         self.addCleanup(degraded.stop)
 
-    def test_what_is_beside_the_programs_own_fails_alone(self):
+    def test_catches_errors_but_passes_exits(self):
         def look(error):
             raise error
 
@@ -330,7 +330,7 @@ class NeverFailing(unittest.TestCase):
         for ends in (SystemExit, KeyboardInterrupt):
             self.assertRaises(ends, looked, ends())
 
-    def test_gives_what_the_function_gives(self):
+    def test_returns_result_of_function(self):
         self.assertEqual(self.messages.never_failing("a batch is")(max)(3, 4), 4)
 
 
@@ -342,12 +342,12 @@ class FailedLoaders(unittest.TestCase):
             messages.failed(error, types.SimpleNamespace(_workers=processes))
         return [call.kwargs["text"] for call in say.call_args_list]
 
-    def test_name_a_signal_that_has_no_name(self):
+    def test_names_signal_by_number(self):
         process = types.SimpleNamespace(pid=7, exitcode=-(signal.SIGRTMIN + 3))
         said = self.fail(RuntimeError("a worker is dead"), process)
         self.assertEqual(said, [f"worker 0 (process 7) was killed by signal {signal.SIGRTMIN + 3}"])
 
-    def test_are_told_where_a_process_has_been_closed(self):
+    def test_reports_error_of_closed_process(self):
         process = multiprocessing.get_context("fork").Process(target=int)
         process.start()
         process.join()
@@ -358,7 +358,7 @@ class FailedLoaders(unittest.TestCase):
         self.assertEqual(messages._dead_workers([process], said_of="DataLoader worker (pid 7)"), "")
 
 
-    def test_keep_no_descriptor_of_a_worker(self):
+    def test_releases_worker_but_keeps_its_exit_code(self):
         """Only its number and its end, for the error that its death has raised."""
         from loaderscope_guest import library, messages
 
@@ -367,7 +367,7 @@ class FailedLoaders(unittest.TestCase):
         process.join()
         number, kept = process.pid, weakref.ref(process)
         iterator = types.SimpleNamespace(_workers=[process])
-        messages._let_go(iterator._workers)
+        messages._forget_workers(iterator._workers)
         del iterator, process
         self.assertIsNone(kept())
         with mock.patch.object(library, "say") as say:
@@ -376,7 +376,7 @@ class FailedLoaders(unittest.TestCase):
 
 
 class Binding(unittest.TestCase):
-    """Which CPUs are asked for; the kernel is not."""
+    """CPUs that are requested, without a call of the kernel."""
 
     def bound(self, bind, rank, call):
         from loaderscope_guest import binding
@@ -387,26 +387,26 @@ class Binding(unittest.TestCase):
             call(binding)
         return asked
 
-    def test_workers_take_the_cpus_in_turn_rank_after_rank(self):
+    def test_assigns_cpus_in_turn_across_ranks(self):
         order = {"in_turn": [4, 0, 5], "by_rank": []}
         for rank, worker, cpu in [(-1, 0, 4), (-1, 1, 0), (0, 1, 0), (1, 0, 5), (1, 1, 4)]:
-            self.assertEqual(self.bound(order, rank, lambda b, w=worker: b.of_worker(w, 2)), [(0, [cpu])], (rank, worker))
-        self.assertEqual(self.bound(order, 1, lambda b: b.of_pin_thread(2)), [(0, [4, 5])])
+            self.assertEqual(self.bound(order, rank, lambda b, w=worker: b.bind_worker(w, 2)), [(0, [cpu])], (rank, worker))
+        self.assertEqual(self.bound(order, 1, lambda b: b.bind_pin_thread(2)), [(0, [4, 5])])
 
-    def test_a_worker_may_run_on_all_cpus_near_its_ranks_gpu(self):
+    def test_binds_worker_to_all_cpus_near_gpu_of_rank(self):
         sets = {"in_turn": [], "by_rank": [[0, 1], [2, 3]]}
-        self.assertEqual(self.bound(sets, 1, lambda b: b.of_worker(7, 8)), [(0, [2, 3])])
-        self.assertEqual(self.bound(sets, 2, lambda b: b.of_pin_thread(8)), [(0, [0, 1])])
+        self.assertEqual(self.bound(sets, 1, lambda b: b.bind_worker(7, 8)), [(0, [2, 3])])
+        self.assertEqual(self.bound(sets, 2, lambda b: b.bind_pin_thread(8)), [(0, [0, 1])])
 
-    def test_nothing_is_asked_for_where_nothing_is_bound(self):
-        self.assertEqual(self.bound(None, 0, lambda b: (b.of_worker(0, 2), b.of_pin_thread(2))), [])
+    def test_requests_nothing_without_binding(self):
+        self.assertEqual(self.bound(None, 0, lambda b: (b.bind_worker(0, 2), b.bind_pin_thread(2))), [])
 
-    def test_what_the_kernel_refuses_is_said_and_nothing_fails(self):
+    def test_reports_refused_binding(self):
         from loaderscope_guest import binding
 
         with mock.patch.object(binding, "BIND", {"in_turn": [1 << 20], "by_rank": []}), \
                 mock.patch.object(binding.messages, "degraded") as said:
-            binding.of_worker(0, 1)
+            binding.bind_worker(0, 1)
         said.assert_called_once()
         self.assertIn("worker 0 could not be bound to CPUs 1048576: ", said.call_args.args[0])
 
@@ -427,29 +427,29 @@ class Overrides(unittest.TestCase):
         self.overrides.apply(inspect.signature(init), given, lacks="has none")
         return given
 
-    def test_take_the_place_of_arguments(self):
+    def test_replaces_arguments(self):
         self.assertEqual(self.applied({"num_workers": 2}, num_workers=4, batch_size=8),
                          {"num_workers": 4, "batch_size": 8})
 
-    def test_without_workers_take_along_what_needs_them(self):
+    def test_removes_worker_options_without_workers(self):
         given = {"num_workers": 2, "prefetch_factor": 4, "persistent_workers": True}
         self.assertEqual(self.applied(given, num_workers=0), {"num_workers": 0})
 
-    def test_are_those_of_a_stand_in_too(self):
-        class StandIn:
+    def test_applies_to_substitute_class(self):
+        class Substitute:
             def __init__(self, d, num_workers, persistent_workers):
                 self.said = (num_workers, persistent_workers)
 
-        self.overrides.install(StandIn, lacks="has none")
+        self.overrides.install(Substitute, lacks="has none")
         self.overrides.OVERRIDES.update(num_workers=3)
-        self.assertEqual(StandIn(None, 1, True).said, (3, True))
+        self.assertEqual(Substitute(None, 1, True).said, (3, True))
         self.overrides.OVERRIDES.update(num_workers=0)
-        self.assertEqual(StandIn(None, 1, False).said, (0, False))
+        self.assertEqual(Substitute(None, 1, False).said, (0, False))
         self.overrides.OVERRIDES.update(batch_size=8)
         with self.assertRaises(SystemExit):
-            StandIn(None, 1, False)
+            Substitute(None, 1, False)
 
-    def test_refuse_what_a_sampler_decides(self):
+    def test_refuses_conflicting_or_unsupported_flags(self):
         for given, flags in (({"sampler": [1]}, {"shuffle": True}), ({"batch_sampler": [[1]]}, {"batch_size": 2}),
                              ({"batch_size": None}, {"batch_size": 2}), ({}, {"in_order": False}),
                              ({}, {"prefetch_factor": 4})):
@@ -465,7 +465,7 @@ class Inject(unittest.TestCase):
         self.inject, self.slept, self.clock, self.said = inject, [], 0.0, []
         inject.time = types.SimpleNamespace(sleep=self.sleep, monotonic=lambda: self.clock)
         inject.library = types.SimpleNamespace(say=lambda **message: self.said.append(message))
-        self.addCleanup(inject._by_stage.clear)
+        self.addCleanup(inject._stage_injections.clear)
 
     def sleep(self, seconds):
         """Too long by a sixteenth of a second."""
@@ -473,10 +473,10 @@ class Inject(unittest.TestCase):
         self.clock += seconds + 0.0625
 
     def use(self, **given):
-        self.inject._by_stage["decode"] = [self.inject._Injection(7, {
+        self.inject._stage_injections["decode"] = [self.inject._Injection(7, {
             "stage": "decode", "seconds": 0.25, "every": 1, "probability": 1, **given})]
 
-    def test_every_second_one_of_its_worker(self):
+    def test_delays_every_second_sample_of_worker(self):
         self.use(every=2, worker=0)
         for _ in range(4):
             self.inject.apply("decode", 0)
@@ -484,20 +484,20 @@ class Inject(unittest.TestCase):
             self.inject.apply("augment", 0)
         self.assertEqual(len(self.slept), 2)
 
-    def test_sleeps_make_up_for_the_one_before(self):
+    def test_subtracts_excess_of_previous_sleep(self):
         self.use()
         for _ in range(3):
             self.inject.apply("decode")
         self.assertEqual(self.slept, [0.25, 0.1875, 0.1875])
 
-    def test_the_host_is_told_once(self):
+    def test_notifies_host_once(self):
         self.use(probability=0.0)
         for _ in range(3):
             self.inject.apply("decode")
         self.assertEqual(self.said, [{"what": "injected", "number": 7}])
         self.assertEqual(self.slept, [])
 
-    def test_samples_made_at_once_have_one_each(self):
+    def test_delays_once_per_concurrent_sample(self):
         self.use()
         making = types.SimpleNamespace(injected={}, samples_at_once=3, worker=0)
         for _ in range(5):
@@ -508,7 +508,7 @@ class Inject(unittest.TestCase):
 class Replay(unittest.TestCase):
     TURNS = {"lead": 2, "loader": 3, "replay": 4}
 
-    def test_comes_by_turns_and_repeats_what_was_kept(self):
+    def test_alternates_and_repeats_kept_batches(self):
         from loaderscope_guest import replay
 
         kept, given = replay.Kept(self.TURNS), []
@@ -521,14 +521,14 @@ class Replay(unittest.TestCase):
         again = [(number, [number]) for number in (0, 1, 2, 3, 4)] + [(0, [0]), (1, [1]), (2, [2])]
         self.assertEqual(given, [0, 1, 2, 3, 4, *again[:4], 9, 10, 11, *again[4:]])
 
-    def test_is_never_next_where_nobody_asked(self):
+    def test_stays_off_without_request(self):
         from loaderscope_guest import replay
 
         kept = replay.Kept(None)
         kept.taken([1])
         self.assertFalse(kept.is_next())
 
-    def test_keeps_what_there_is_room_for_and_one_at_least(self):
+    def test_keeps_at_least_one_batch_in_limited_room(self):
         from loaderscope_guest import replay
 
         kept = replay.Kept(self.TURNS)
@@ -537,7 +537,7 @@ class Replay(unittest.TestCase):
             kept.taken([b"eight by", 1])
         self.assertEqual(len(kept._batches), 1)
 
-    def test_a_batch_that_is_taken_apart_is_whole_the_next_time(self):
+    def test_returns_fresh_copy_of_batch_each_time(self):
         from loaderscope_guest import replay
 
         kept = replay.Kept({"lead": 1, "loader": 0, "replay": 9})
@@ -549,7 +549,7 @@ class Replay(unittest.TestCase):
             batch["x"].append(5)
 
 
-    def test_is_left_where_batches_cannot_be_copied(self):
+    def test_stops_and_reports_uncopyable_batch(self):
         from loaderscope_guest import messages, replay
 
         class Frozen(dict):
@@ -565,15 +565,15 @@ class Replay(unittest.TestCase):
 
 
 class Sizes(unittest.TestCase):
-    def test_of_what_batches_are_made_of(self):
-        from loaderscope_guest.batch_sizes import bytes_of
+    def test_sums_nested_arrays_and_texts(self):
+        from loaderscope_guest.batch_sizes import count_bytes
 
         array = types.SimpleNamespace(nbytes=12)
-        self.assertEqual(bytes_of({"x": array, "y": [array, (b"12345", "abc")], "z": 7}), 32)
-        self.assertEqual(bytes_of(None), 0)
+        self.assertEqual(count_bytes({"x": array, "y": [array, (b"12345", "abc")], "z": 7}), 32)
+        self.assertEqual(count_bytes(None), 0)
 
-    def test_of_what_will_not_be_looked_at(self):
-        from loaderscope_guest.batch_sizes import bytes_of, length_of, samples_of
+    def test_tolerates_failing_attributes(self):
+        from loaderscope_guest.batch_sizes import count_bytes, get_length, count_samples
 
         class Refuses(dict):
             def __getattr__(self, name):
@@ -584,24 +584,24 @@ class Sizes(unittest.TestCase):
             def nbytes(self):
                 raise RuntimeError("not defined for sparse tensors")
 
-        self.assertEqual(bytes_of(Refuses(x=b"123")), 3)
-        self.assertEqual(samples_of(Refuses(x=[1, 2])), 2)
-        self.assertEqual(bytes_of([Sparse(), b"12"]), 2)
-        self.assertEqual(length_of(iter(())), 0)
+        self.assertEqual(count_bytes(Refuses(x=b"123")), 3)
+        self.assertEqual(count_samples(Refuses(x=[1, 2])), 2)
+        self.assertEqual(count_bytes([Sparse(), b"12"]), 2)
+        self.assertEqual(get_length(iter(())), 0)
 
-    def test_of_equal_samples_are_exact(self):
-        from loaderscope_guest.batch_sizes import bytes_of
+    def test_measures_equal_samples_exactly(self):
+        from loaderscope_guest.batch_sizes import count_bytes
 
         array = types.SimpleNamespace(nbytes=12)
-        self.assertEqual(bytes_of([[array, [b"12", "345"], list(range(100))]] * 256), 256 * 17)
-        self.assertEqual(bytes_of([array] * 1_000_000), 12_000_000)
-        self.assertEqual(bytes_of({key: b"123" for key in range(5000)}), 15_000)
+        self.assertEqual(count_bytes([[array, [b"12", "345"], list(range(100))]] * 256), 256 * 17)
+        self.assertEqual(count_bytes([array] * 1_000_000), 12_000_000)
+        self.assertEqual(count_bytes({key: b"123" for key in range(5000)}), 15_000)
 
-    def test_of_unequal_parts_are_estimated_by_some_of_all(self):
-        from loaderscope_guest.batch_sizes import bytes_of
+    def test_estimates_unequal_parts(self):
+        from loaderscope_guest.batch_sizes import count_bytes
 
         texts = ["x" * (place % 5) for place in range(100_000)]
-        self.assertAlmostEqual(bytes_of([b"1234", texts]) / 200_000, 1, delta=0.05)
+        self.assertAlmostEqual(count_bytes([b"1234", texts]) / 200_000, 1, delta=0.05)
 
 
 class Visited:
@@ -627,40 +627,40 @@ class Walks(unittest.TestCase):
     def nested(self, *lengths):
         return [self.nested(*lengths[1:]) for _ in range(lengths[0])] if lengths else Visited()
 
-    def test_visit_a_bounded_number_of_objects_whatever_the_batch(self):
+    def test_limits_visited_objects_for_any_batch(self):
         from loaderscope_guest import walks
-        from loaderscope_guest.batch_sizes import bytes_of, samples_of
+        from loaderscope_guest.batch_sizes import count_bytes, count_samples
 
         batches = (self.nested(1_000_000), self.nested(100, 100, 100), self.nested(30, 30, 30, 30), self.nested(3, 300_000),
                    [Visited(), self.nested(500_000)], [self.nested(500_000), Visited()], self.nested(2, 2, 2, 100_000),
                    {key: self.nested(1000) for key in range(1000)}, [[Visited()] * 3 + ["text"]] * 100_000)
         for number, batch in enumerate(batches):
             Visited.looks = 0
-            self.assertGreater(bytes_of(batch), 0, number)
+            self.assertGreater(count_bytes(batch), 0, number)
             self.assertLessEqual(Visited.looks, walks.MOST, number)
-            samples_of(batch)
+            count_samples(batch)
             self.assertLessEqual(Visited.looks, walks.MOST + 4, number)
 
-    def test_leave_out_numbers_of_a_list(self):
-        """They cost calls of functions, which are counted."""
+    def test_skips_numbers_in_lists(self):
+        """Numbers would cost function calls, which this test counts."""
         from loaderscope_guest import walks
-        from loaderscope_guest.batch_sizes import bytes_of
+        from loaderscope_guest.batch_sizes import count_bytes
 
         batch = [[list(range(100)) for _ in range(3)] for _ in range(256)]
         calls = []
         sys.setprofile(lambda frame, event, argument: calls.append(event) if event == "call" else None)
         try:
-            size = bytes_of(batch)
+            size = count_bytes(batch)
         finally:
             sys.setprofile(None)
         self.assertEqual(size, 0)
         self.assertLess(len(calls), 3 * walks.MOST)
 
-    def test_take_a_small_part_of_the_time_and_then_go_by_the_last_one(self):
+    def test_reuses_last_size_to_limit_time(self):
         from loaderscope_guest import batch_sizes, walks
 
         clock = [0]
-        of_batches = batch_sizes.Sizes()
+        sizes = batch_sizes.Sizes()
         batch = self.nested(10, 10)
         with mock.patch.object(batch_sizes, "now", lambda: clock[0]), mock.patch.object(walks, "now", lambda: clock[0]):
             before = batch_sizes._walk
@@ -672,11 +672,11 @@ class Walks(unittest.TestCase):
             with mock.patch.object(batch_sizes, "_walk", walk):
                 for _ in range(1000):
                     clock[0] += 100
-                    self.assertEqual(of_batches.bytes_of(batch, 10), 100)
-                self.assertEqual(of_batches.bytes_of(batch, 20), 200)  # twice as many samples
+                    self.assertEqual(sizes.count_bytes(batch, 10), 100)
+                self.assertEqual(sizes.count_bytes(batch, 20), 200)  # twice as many samples
         self.assertLess(Visited.looks, 100 * 6 + 1000 * walks.FEW)  # six looks in 1,000 batches
 
-    def test_of_one_loader_are_no_estimate_for_another(self):
+    def test_separates_estimates_of_loaders(self):
         from loaderscope_guest import batch_work, library, walks
 
         facts = []
@@ -688,7 +688,7 @@ class Walks(unittest.TestCase):
                 maker.finish([[types.SimpleNamespace(nbytes=1) for _ in range(parts)]], by_trainer=True)
         self.assertEqual(facts, [100, 400, 100])
 
-    def test_of_finished_batches_are_known_without_a_walk(self):
+    def test_measures_simple_batches_without_walk(self):
         from loaderscope_guest import library
 
         part = types.SimpleNamespace(nbytes=7)
@@ -698,7 +698,7 @@ class Walks(unittest.TestCase):
                       types.SimpleNamespace(nbytes=-7), types.SimpleNamespace(nbytes=1 << 80)):
             self.assertLess(library.finish(0, 0, 0, 0, True, 1, batch), 0, batch)
 
-    def test_of_parts_that_change_their_batch(self):
+    def test_returns_no_size_if_part_changes_batch(self):
         from loaderscope_guest import library
 
         class Clears:
@@ -715,7 +715,7 @@ class Walks(unittest.TestCase):
             fill(batch, Clears(batch))
             self.assertLess(library.finish(0, 0, 0, 0, True, 1, batch), 0)
 
-    def test_swallow_no_exit(self):
+    def test_passes_system_exit(self):
         from loaderscope_guest import library
 
         class Exits:
@@ -726,16 +726,16 @@ class Walks(unittest.TestCase):
         with self.assertRaises(SystemExit):
             library.finish(0, 0, 0, 0, True, 1, [Exits()])
 
-    def test_of_small_batches_are_never_left_out(self):
+    def test_measures_every_small_batch(self):
         from loaderscope_guest import batch_sizes
 
-        of_batches = batch_sizes.Sizes()
+        sizes = batch_sizes.Sizes()
         for length in range(1, 100):
             tensor = types.SimpleNamespace(nbytes=length)
-            self.assertEqual(of_batches.bytes_of({"x": tensor, "y": [tensor, tensor]}, 1), 3 * length)
+            self.assertEqual(sizes.count_bytes({"x": tensor, "y": [tensor, tensor]}, 1), 3 * length)
 
-    def test_for_tensors_visit_a_bounded_number_of_objects(self):
-        from loaderscope_guest.delivered import tensors_of
+    def test_limits_visited_objects_for_tensors(self):
+        from loaderscope_guest.delivered import find_tensors
 
         class Part:
             looks = 0
@@ -745,12 +745,12 @@ class Walks(unittest.TestCase):
                 raise AttributeError(name)
 
         batch = [[[[Part() for _ in range(20)] for _ in range(20)] for _ in range(20)] for _ in range(20)]
-        self.assertEqual(list(tensors_of(batch)), [])
+        self.assertEqual(list(find_tensors(batch)), [])
         self.assertLessEqual(Part.looks, 64)
 
 
 class Files(unittest.TestCase):
-    def test_read_as_before(self):
+    def test_reads_like_original_open(self):
         from loaderscope_guest import files
 
         path = os.path.join(FOLDER, "settings.json")
@@ -781,7 +781,7 @@ class Identity(unittest.TestCase):
             self.addCleanup(setattr, module, "library", before)
             module.library = types.SimpleNamespace(say=lambda **message: self.said.append(message))
 
-    def test_orders_are_told_apart(self):
+    def test_distinguishes_orders(self):
         from loaderscope_guest import wrong_data_samples
 
         iteration = types.SimpleNamespace(number=0, generation=0)
@@ -794,7 +794,7 @@ class Identity(unittest.TestCase):
         self.assertNotEqual(self.said[0]["hash"], self.said[1]["hash"])
         self.assertEqual(self.said[0]["samples"], 12)
 
-    def test_which_samplers_shuffle(self):
+    def test_detects_shuffling_samplers(self):
         from loaderscope_guest.wrong_data_samples import shuffles
 
         def loader(**sampler):
@@ -806,7 +806,7 @@ class Identity(unittest.TestCase):
         self.assertFalse(shuffles(loader()))
         self.assertTrue(shuffles(loader(batch_size=8, sampler=types.SimpleNamespace(shuffle=True))))
 
-    def test_streams_of_alike_samples_say_nothing(self):
+    def test_reports_only_streams_with_unlike_samples(self):
         from loaderscope_guest.wrong_data_samples import Stream
 
         making = types.SimpleNamespace(iterator=0, generation=0, worker=1)
@@ -820,12 +820,12 @@ class Identity(unittest.TestCase):
         self.assertEqual(self.said[-1]["samples"], 5)
         self.assertEqual(self.said[-1]["declared"], 10)
 
-    def test_streams_keep_nothing_of_their_samples(self):
+    def test_keeps_no_samples_of_stream(self):
         from loaderscope_guest.wrong_data_samples import Stream
 
         making = types.SimpleNamespace(iterator=0, generation=0, worker=1)
 
-        def said_of(*samples):
+        def stream_hashes(*samples):
             before, stream = len(self.said), Stream(2, range(10))
             for sample in samples:
                 stream.add(making, sample)
@@ -833,12 +833,12 @@ class Identity(unittest.TestCase):
             return [message["hash"] for message in self.said[before:]]
 
         large = [bytes([place]) * (8 << 20) for place in range(4)]
-        self.assertEqual(len(said_of(*large)), 1)
-        self.assertEqual(said_of(*large), said_of(*large))
-        self.assertNotEqual(said_of(*large), said_of(*large[:3], large[3][:-1] + b"!"))
-        self.assertNotEqual(said_of("a", "b", "c", "d"), said_of("a", "b", "c", "e"))
+        self.assertEqual(len(stream_hashes(*large)), 1)
+        self.assertEqual(stream_hashes(*large), stream_hashes(*large))
+        self.assertNotEqual(stream_hashes(*large), stream_hashes(*large[:3], large[3][:-1] + b"!"))
+        self.assertNotEqual(stream_hashes("a", "b", "c", "d"), stream_hashes("a", "b", "c", "e"))
 
-    def test_of_a_stream_look_at_a_bounded_number_of_parts(self):
+    def test_limits_visited_parts_of_sample(self):
         from loaderscope_guest import wrong_data_samples
 
         looks = []
@@ -851,7 +851,7 @@ class Identity(unittest.TestCase):
         wrong_data_samples._identity([[Part(1) for _ in range(1000)] for _ in range(1000)])
         self.assertLessEqual(len(looks), 2000)
 
-    def test_only_generators_that_are_used_are_told(self):
+    def test_reports_used_generators_only(self):
         import random
 
         from loaderscope_guest.wrong_data_state import FirstDraws
@@ -865,12 +865,12 @@ class Identity(unittest.TestCase):
         self.assertIn("dataset", self.said[0])
         self.assertNotIn("python", self.said[0])
 
-    def test_walks_that_fail_are_charged(self):
+    def test_charges_failed_walks(self):
         from loaderscope_guest import walks, wrong_data_state
 
         making = types.SimpleNamespace(iterator=0, generation=0, worker=0, dataset=None)
         draws, clock = wrong_data_state.FirstDraws(making), itertools.count(0, 1000)
-        with mock.patch.object(wrong_data_state, "values_of", side_effect=ZeroDivisionError), \
+        with mock.patch.object(wrong_data_state, "list_values", side_effect=ZeroDivisionError), \
                 mock.patch.object(wrong_data_state, "now", lambda: next(clock)), \
                 mock.patch.object(walks, "now", lambda: next(clock)), \
                 mock.patch.object(walks, "epochs_with_draws", walks.Epochs()), \
@@ -884,26 +884,26 @@ class Identity(unittest.TestCase):
 
 
 class DatasetValues(unittest.TestCase):
-    def test_settings_are_plain_values_wherever_they_stand(self):
-        from loaderscope_guest.wrong_data_state import settings_of
+    def test_reads_plain_values_at_any_depth(self):
+        from loaderscope_guest.wrong_data_state import hash_settings
 
         transform = types.SimpleNamespace(p=0.5, table=object())
         dataset = types.SimpleNamespace(size=3, names=["a", "b"], transforms=[transform], lock=print, huge="x" * 5000)
-        before = settings_of(dataset)
+        before = hash_settings(dataset)
         self.assertEqual({"size", "names", "transforms.0.p"} & set(before), {"size", "names", "transforms.0.p"})
         self.assertNotIn("huge", before)
         self.assertNotIn("lock", before)
         transform.p = 0.9
-        self.assertEqual([name for name, value in settings_of(dataset).items() if before[name] != value],
+        self.assertEqual([name for name, value in hash_settings(dataset).items() if before[name] != value],
                          ["transforms.0.p"])
 
-    def test_endless_ones_end(self):
-        from loaderscope_guest.wrong_data_state import settings_of
+    def test_limits_settings_of_cyclic_objects(self):
+        from loaderscope_guest.wrong_data_state import hash_settings
 
         dataset = types.SimpleNamespace(count=1)
         dataset.itself = dataset
         dataset.many = [types.SimpleNamespace(x=i) for i in range(100_000)]
-        self.assertLess(len(settings_of(dataset)), 300)
+        self.assertLess(len(hash_settings(dataset)), 300)
 
 
 class PaddingShare(unittest.TestCase):
@@ -914,28 +914,28 @@ class PaddingShare(unittest.TestCase):
         def numel(self):
             return self.count
 
-    def test_of_samples_that_differ(self):
+    def test_counts_real_and_padded_elements(self):
         from loaderscope_guest.padding import real_and_padded
 
         samples = [{"ids": self.Tensor(3), "x": self.Tensor(8)}, {"ids": self.Tensor(5), "x": self.Tensor(8)}]
         self.assertEqual(real_and_padded(samples, {"ids": self.Tensor(10), "x": self.Tensor(16)}), (8, 10))
 
-    def test_of_others_nothing_is_claimed(self):
+    def test_claims_nothing_without_padding(self):
         from loaderscope_guest.padding import real_and_padded
 
         alike = [self.Tensor(4), self.Tensor(4)]
         self.assertEqual(real_and_padded(alike, self.Tensor(8)), (0, 0))
         differ = [self.Tensor(3), self.Tensor(5)]
-        self.assertEqual(real_and_padded(differ, self.Tensor(8)), (0, 0))  # put behind each other
+        self.assertEqual(real_and_padded(differ, self.Tensor(8)), (0, 0))  # concatenated
         self.assertEqual(real_and_padded(differ, [self.Tensor(3), self.Tensor(5)]), (0, 0))
         self.assertEqual(real_and_padded("text", None), (0, 0))
 
-    def test_of_lists_of_numbers(self):
+    def test_counts_lists_of_numbers(self):
         from loaderscope_guest.padding import real_and_padded
 
         self.assertEqual(real_and_padded([([1, 2], 0), ([1, 2, 3], 1)], (self.Tensor(6), self.Tensor(2))), (5, 6))
 
-    def test_of_a_large_batch_visits_a_bounded_number_of_objects(self):
+    def test_visits_bounded_number_of_objects(self):
         from loaderscope_guest import walks
         from loaderscope_guest.padding import real_and_padded
 
@@ -952,7 +952,7 @@ class PaddingShare(unittest.TestCase):
         real_and_padded([sample(length % 7) for length in range(200)], sample(6))
         self.assertLessEqual(len(visited), walks.MOST)
 
-    def test_is_looked_for_in_a_small_part_of_the_time(self):
+    def test_searches_in_small_part_of_time(self):
         from loaderscope_guest import padding, walks
 
         clock = [0]
@@ -975,7 +975,7 @@ class PaddingShare(unittest.TestCase):
                 looks += 1
         self.assertEqual(looks, 5)  # in 1 ms, at most one in 0.2 ms
 
-    def test_keeps_no_batch_that_was_looked_at(self):
+    def test_keeps_no_batch_after_search(self):
         from loaderscope_guest import padding, walks
 
         class Batch(list):
@@ -1005,9 +1005,9 @@ class UserCode(unittest.TestCase):
         self.assertRegex(user_code.name_of(crop), r"crop \(guest_test.py:\d+\)$")
         self.assertRegex(user_code.name_of(functools.partial(crop)), r"crop \(guest_test.py:\d+\)$")
         self.assertTrue(user_code.name_of(Photos()).endswith("Photos"))
-        self.assertRegex(user_code.maker_of(Photos()), r"Photos.__getitem__ \(guest_test.py:\d+\)$")
+        self.assertRegex(user_code.maker_name(Photos()), r"Photos.__getitem__ \(guest_test.py:\d+\)$")
 
-    def test_what_we_have_wrapped_keeps_the_name_and_place_of_the_programs_own(self):
+    def test_names_wrapped_function_by_original_place(self):
         from loaderscope_guest import stages, user_code
 
         class Photos:
@@ -1017,25 +1017,25 @@ class UserCode(unittest.TestCase):
         crop, flip = (stages.timed(own, stages.AUGMENT) for own in (lambda image: image, lambda image: image + 1))
         for wrapped in (crop, flip):
             line = wrapped.__wrapped__.__code__.co_firstlineno
-            self.assertTrue(user_code.quick_name_of(wrapped).endswith(f" (guest_test.py:{line})"))
+            self.assertTrue(user_code.quick_name(wrapped).endswith(f" (guest_test.py:{line})"))
         line = Photos.__getitem__.__code__.co_firstlineno
         Photos.__getitem__ = stages.timed(Photos.__getitem__, stages.READ)
-        self.assertTrue(user_code.maker_of(Photos()).endswith(f" (guest_test.py:{line})"))
+        self.assertTrue(user_code.maker_name(Photos()).endswith(f" (guest_test.py:{line})"))
 
-    def test_samplers_of_the_program_are_named_before_those_of_pytorch(self):
+    def test_prefers_program_samplers_to_pytorch_samplers(self):
         from loaderscope_guest import user_code
 
         class Balanced:
             def __iter__(self):
                 pass
 
-        of_torch = type("BatchSampler", (), {"__module__": "torch.utils.data.sampler"})()
-        of_torch.sampler, own = Balanced(), Balanced()
-        for batches in (of_torch, own):
-            name = user_code.chooser_of(types.SimpleNamespace(batch_sampler=batches, sampler=None))
+        torch_sampler = type("BatchSampler", (), {"__module__": "torch.utils.data.sampler"})()
+        torch_sampler.sampler, own = Balanced(), Balanced()
+        for batches in (torch_sampler, own):
+            name = user_code.chooser_name(types.SimpleNamespace(batch_sampler=batches, sampler=None))
             self.assertRegex(name, r"Balanced.__iter__ \(guest_test.py:\d+\)$")
 
-    def test_entries_of_a_compose_are_charged_and_it_stays_as_it_is(self):
+    def test_charges_entries_and_restores_compose(self):
         from loaderscope_guest import user_code
 
         user_code.spending = user_code.Spending()
@@ -1046,7 +1046,7 @@ class UserCode(unittest.TestCase):
         self.assertIs(compose.transforms, entries)
         self.assertIn(("augment", "Slow"), dict(user_code.spending.parts()))
 
-    def test_entries_of_a_compose_that_slices_a_tuple_are_charged(self):
+    def test_charges_entries_of_sliced_tuple(self):
         from loaderscope_guest import user_code
 
         user_code.spending = user_code.Spending()
@@ -1057,7 +1057,7 @@ class UserCode(unittest.TestCase):
         self.assertIs(type(compose.transforms), tuple)
         self.assertIn(("augment", "Slow"), dict(user_code.spending.parts()))
 
-    def test_an_entry_is_not_charged_for_what_its_own_entries_take(self):
+    def test_excludes_time_of_nested_entries(self):
         from loaderscope_guest import user_code
 
         user_code.spending = user_code.Spending()
@@ -1079,7 +1079,7 @@ class UserCode(unittest.TestCase):
 
 
 class Search(unittest.TestCase):
-    def test_that_fails_ends_and_the_program_goes_on(self):
+    def test_stops_and_reports_error_of_search(self):
         from loaderscope_guest import messages, search
 
         said, looks = [], search.Search()
@@ -1092,7 +1092,7 @@ class Search(unittest.TestCase):
 
 
 class Spent(unittest.TestCase):
-    def test_what_cannot_be_said_is_no_end_of_the_batch(self):
+    def test_tolerates_failing_report(self):
         from loaderscope_guest import messages, user_code
 
         said, spending = [], user_code.Spending()
@@ -1104,28 +1104,28 @@ class Spent(unittest.TestCase):
 
 
 class ExceptionWrapper:
-    """As PyTorch hands over what a worker raised."""
+    """Mimics PyTorch's wrapper of an exception of a worker."""
 
 
 class Received(unittest.TestCase):
-    def test_what_a_worker_raised_is_no_batch(self):
+    def test_ignores_exception_of_worker(self):
         from loaderscope_guest.iteration import Iteration
 
         iteration = Iteration(0, 1, types.SimpleNamespace(num_workers=1))
         raised, batch = ExceptionWrapper(), [1]
         iteration.received(3, raised)
         iteration.received(4, batch)
-        self.assertEqual(iteration.batch_of(batch), 4)
-        self.assertEqual(iteration.batch_of(raised), iteration.taken)
+        self.assertEqual(iteration.find_batch(batch), 4)
+        self.assertEqual(iteration.find_batch(raised), iteration.taken)
 
-    def test_one_object_may_be_the_data_of_several_batches(self):
+    def test_matches_repeated_object_to_each_batch(self):
         from loaderscope_guest.iteration import Iteration
 
         iteration, batch, other = Iteration(0, 1, types.SimpleNamespace(num_workers=1)), [1], [2]
         for number, data in ((1000, batch), (1001, other), (1002, batch), (1003, batch)):
             iteration.received(number, data)
-        self.assertEqual([iteration.batch_of(data) for data in (batch, batch, other, batch)], [1000, 1002, 1001, 1003])
-        self.assertEqual(iteration.batch_of(batch), iteration.taken)
+        self.assertEqual([iteration.find_batch(data) for data in (batch, batch, other, batch)], [1000, 1002, 1001, 1003])
+        self.assertEqual(iteration.find_batch(batch), iteration.taken)
 
 
 class Fetcher:
@@ -1133,23 +1133,23 @@ class Fetcher:
         return keys
 
 
-class InHand(unittest.TestCase):
+class CurrentBatch(unittest.TestCase):
     """The batch that is to be pinned by the thread that has made it."""
 
     def fetched(self, pins):
         from loaderscope_guest import batch_work, queues, worker
 
-        queues.in_hand.batch = None
-        worker.InTrainer(Fetcher(), batch_work.Making(0, 0), pins).fetch([1])
-        return queues.in_hand.batch
+        queues.pinning.batch = None
+        worker.TrainerFetcher(Fetcher(), batch_work.Making(0, 0), pins).fetch([1])
+        return queues.pinning.batch
 
-    def test_is_none_where_nothing_is_pinned(self):
+    def test_keeps_batch_only_for_pinning(self):
         self.assertIsNone(self.fetched(False))
         self.assertEqual(self.fetched(True), 0)
 
 
 class Sending(unittest.TestCase):
-    """What a worker sends to the trainer, of all that it sends."""
+    """Batches that a worker sends to the trainer, among all that it sends."""
 
     def setUp(self):
         from loaderscope_guest import batch_work, library, queues
@@ -1171,13 +1171,13 @@ class Sending(unittest.TestCase):
         self.assertEqual(got, (1, "data"))
         return len(self.facts)
 
-    def test_a_batch_is_told_and_what_the_program_puts_into_a_queue_of_its_own_is_not(self):
+    def test_reports_batches_but_not_queues_of_program(self):
         self.assertEqual(self.sent(self.others), 0)
-        self.assertEqual(self.sent(self.ours), 2)  # it was pickled, and sent
+        self.assertEqual(self.sent(self.ours), 2)  # one fact for pickling, one for sending
 
 
 class Keys(unittest.TestCase):
-    def test_that_are_no_64_bit_numbers_have_those_of_the_batch(self):
+    def test_replaces_large_keys_by_place_in_batch(self):
         from loaderscope_guest import batch_work, library
 
         maker, sampled = batch_work.Making(0, 0), []
@@ -1195,33 +1195,33 @@ class Keys(unittest.TestCase):
 
 
 class Chunks(unittest.TestCase):
-    """Of arrays, that are read as a whole."""
+    """Chunks of arrays; each chunk is read as a whole."""
 
-    def told(self, chosen, given, chunks=(16, 3, 8)):
+    def added_counts(self, chosen, given, chunks=(16, 3, 8)):
         from loaderscope_guest import chunks as looked_into
 
         dataset = types.SimpleNamespace(chunks=chunks, shape=(100, 3, 20))
         with mock.patch.object(looked_into.counters, "add") as added:
-            looked_into.of_hdf5(types.SimpleNamespace(size=given), dataset, chosen)
+            looked_into.look_at_hdf5(types.SimpleNamespace(size=given), dataset, chosen)
         return [call.args for call in added.call_args_list]
 
-    def test_are_those_that_a_slice_lies_in(self):
-        row = 16 * 3 * 24  # of 20 columns, in three chunks
-        self.assertEqual(self.told(5, 60), [("read.chunks_per_used", row, 60)])
-        self.assertEqual(self.told((5, Ellipsis), 60), [("read.chunks_per_used", row, 60)])
-        self.assertEqual(self.told((slice(15, 17), slice(None), 3), 6), [("read.chunks_per_used", 32 * 3 * 8, 6)])
+    def test_counts_chunks_of_slice(self):
+        row = 16 * 3 * 24  # bytes; 20 columns lie in three chunks
+        self.assertEqual(self.added_counts(5, 60), [("read.chunks_per_used", row, 60)])
+        self.assertEqual(self.added_counts((5, Ellipsis), 60), [("read.chunks_per_used", row, 60)])
+        self.assertEqual(self.added_counts((slice(15, 17), slice(None), 3), 6), [("read.chunks_per_used", 32 * 3 * 8, 6)])
 
-    def test_are_not_told_of_what_is_not_known(self):
-        self.assertEqual(self.told(5, 60, chunks=None), [])
-        self.assertEqual(self.told([1, 7], 120), [])
-        self.assertEqual(self.told(slice(0, 10, 2), 300), [])
-        self.assertEqual(self.told("field", 100), [])
+    def test_skips_unknown_selections(self):
+        self.assertEqual(self.added_counts(5, 60, chunks=None), [])
+        self.assertEqual(self.added_counts([1, 7], 120), [])
+        self.assertEqual(self.added_counts(slice(0, 10, 2), 300), [])
+        self.assertEqual(self.added_counts("field", 100), [])
 
 
 class OpensOfLibraries(unittest.TestCase):
-    """Of files that a library opens for a sample."""
+    """Files that a library opens for a sample."""
 
-    def test_tells_files_that_were_open_before(self):
+    def test_recognises_files_opened_before(self):
         from loaderscope_guest import opens
 
         class Own(str):
@@ -1230,13 +1230,13 @@ class OpensOfLibraries(unittest.TestCase):
 
         with mock.patch.object(opens, "_seen", set()), mock.patch.object(opens.counters, "add") as added:
             for name in ("a.h5", pathlib.Path("a.h5"), b"b.h5", Own("a.h5"), 7, None):
-                opens.of_file(None, object(), name, "r")
+                opens.look_at_file(None, object(), name, "r")
         self.assertEqual([call.args for call in added.call_args_list],
                          [("read.opened_again", again, 1) for again in (False, True, False)])
 
 
 class Opens(unittest.TestCase):
-    """That an interpreter makes."""
+    """Opens of files by an interpreter."""
 
     def setUp(self):
         from loaderscope_guest import library
@@ -1244,7 +1244,7 @@ class Opens(unittest.TestCase):
         self.library, self.seen = library, []
         self.addCleanup(library.watch_opens, None)
 
-    def test_of_another_interpreter_are_counted_and_not_named(self):
+    def test_counts_opens_of_other_interpreter_without_names(self):
         try:
             import _xxsubinterpreters as interpreters
         except ImportError:
@@ -1259,7 +1259,7 @@ class Opens(unittest.TestCase):
         open(path).close()
         self.assertEqual(self.seen, [path])
 
-    def test_are_interrupted_by_what_is_no_error_of_ours(self):
+    def test_passes_keyboard_interrupt_but_not_errors(self):
         def note(name, what):
             raise self.error
 
@@ -1269,7 +1269,7 @@ class Opens(unittest.TestCase):
         self.error = KeyboardInterrupt()
         self.assertRaises(KeyboardInterrupt, open, os.path.join(FOLDER, "settings.json"))
 
-    def test_in_another_interpreter_take_no_callables_of_the_library(self):
+    def test_refuses_callables_to_other_interpreter(self):
         if sys.version_info[:2] == (3, 12):
             self.skipTest("its ctypes cannot be loaded there")
         try:
@@ -1294,7 +1294,7 @@ else:
 
 
 class Lines(unittest.TestCase):
-    """Of a worker's own code, as another thread sees them."""
+    """Lines of a worker's own code, as another thread sees them."""
 
     def setUp(self):
         from loaderscope_guest import batch_work, line_sampler
@@ -1303,7 +1303,7 @@ class Lines(unittest.TestCase):
         self.maker.thread = threading.get_ident()
         self.samples = line_sampler.Samples(self.maker, self.spent)
 
-    def test_of_a_stage_or_of_no_batch_are_nobodys(self):
+    def test_ignores_samples_in_stage_or_without_batch(self):
         with mock.patch.object(self.lines.library, "is_in_stage", lambda: 1):
             self.samples.take(sys._getframe(), 7)
         self.maker.thread = 0
@@ -1327,7 +1327,7 @@ class Lines(unittest.TestCase):
             self.lines.watch(self.maker)
         self.assertEqual([signal.getsignal(number) for number in signal.valid_signals()], before)
 
-    def test_in_a_library_are_the_programs_that_called_it(self):
+    def test_names_program_line_that_called_library(self):
         frame = None
 
         class Frame:
@@ -1337,14 +1337,14 @@ class Lines(unittest.TestCase):
 
         frame = Frame("/home/me/train.py", "__getitem__", 12)
         inner = Frame("/x/site-packages/numpy/core.py", "dot", 4, frame)
-        self.assertEqual(self.lines.line_of(inner), "__getitem__ (train.py:12)")
-        self.assertEqual(self.lines.line_of(Frame(inner.f_code.co_filename, "dot", 4)), "dot (core.py:4)")
-        self.assertIsNone(self.lines.line_of(Frame(self.lines.construction.OURS + "files.py", "read", 3, frame)))
+        self.assertEqual(self.lines.frame_line(inner), "__getitem__ (train.py:12)")
+        self.assertEqual(self.lines.frame_line(Frame(inner.f_code.co_filename, "dot", 4)), "dot (core.py:4)")
+        self.assertIsNone(self.lines.frame_line(Frame(self.lines.construction.OURS + "files.py", "read", 3, frame)))
         trainer = Frame("/home/me/train.py", "<module>", 34)
         forked = Frame("/usr/lib/python3.11/multiprocessing/process.py", "_bootstrap", 314, trainer)
         inner = Frame("/x/site-packages/torch/worker.py", "fetch", 4, forked)
-        self.assertEqual(self.lines.line_of(inner), "fetch (worker.py:4)")
-        self.assertIsNone(self.lines.line_of(None))
+        self.assertEqual(self.lines.frame_line(inner), "fetch (worker.py:4)")
+        self.assertIsNone(self.lines.frame_line(None))
 
 
 class Slow:
@@ -1358,7 +1358,7 @@ class FakeLoader:
 
 
 class Numbers(unittest.TestCase):
-    """Of DataLoaders."""
+    """Numbers of DataLoaders."""
 
     def setUp(self):
         from loaderscope_guest import construction, loaders
@@ -1368,44 +1368,44 @@ class Numbers(unittest.TestCase):
 
     def number(self, loader):
         self.places.remember(loader)
-        return self.loaders.number_of(loader)
+        return self.loaders.get_number(loader)
 
-    def test_stay_with_a_loader_that_is_made_anew(self):
+    def test_stays_with_recreated_loader(self):
         numbers = [self.number(FakeLoader([index])) for index in range(3)]
         self.assertEqual(numbers, [0, 0, 0])
 
-    def test_differ_where_both_are_alive_or_unlike(self):
+    def test_differs_for_live_or_unlike_loaders(self):
         alive = [FakeLoader([1]), FakeLoader([1])]
         self.assertEqual([self.number(loader) for loader in alive], [0, 1])
         self.assertEqual([self.number(loader) for loader in reversed(alive)], [1, 0])
         self.assertEqual(self.number(FakeLoader([1], workers=3)), 2)
 
-    def test_come_with_the_line_of_the_program(self):
+    def test_records_line_of_program(self):
         loader = FakeLoader([])
         self.places.remember(loader)
         line = inspect.currentframe().f_lineno - 1
-        self.assertEqual(self.places.of(loader).line, f"{os.path.abspath(__file__)}:{line}")
+        self.assertEqual(self.places.find_place(loader).line, f"{os.path.abspath(__file__)}:{line}")
 
 
-    def test_come_with_the_packages_that_a_loader_is_made_through(self):
+    def test_records_packages_that_create_loader(self):
         trainer = {"__name__": "transformers.trainer", "remember": self.places.remember}
         exec("def make(loader): remember(loader)", trainer)
         prepare = {"__name__": "accelerate", "make": trainer["make"]}
         exec("def prepare(loader): make(loader)", prepare)
         loader = FakeLoader([])
         prepare["prepare"](loader)
-        self.assertEqual(self.places.of(loader).packages[:2], ("transformers", "accelerate"))
-        self.assertNotIn("unittest", self.places.of(loader).packages)
+        self.assertEqual(self.places.find_place(loader).packages[:2], ("transformers", "accelerate"))
+        self.assertNotIn("unittest", self.places.find_place(loader).packages)
 
-    def test_come_with_the_packages_of_the_data_set(self):
+    def test_finds_packages_of_data_set(self):
         Stream = type("Stream", (dict,), {"__module__": "streaming.base"})
         Own = type("Own", (Stream,), {"__module__": "__main__"})
-        self.assertEqual(self.places.libraries_of(Own), ["streaming"])
-        self.assertEqual(self.places.libraries_of(dict), [])
+        self.assertEqual(self.places.find_libraries(Own), ["streaming"])
+        self.assertEqual(self.places.find_libraries(dict), [])
 
 
 class Iterators(unittest.TestCase):
-    """Of one loader: what is known of it is found out once."""
+    """Iterators of one loader, which is described once."""
 
     def setUp(self):
         from loaderscope_guest import library, loaders, messages, walks
@@ -1437,7 +1437,7 @@ class Iterators(unittest.TestCase):
             sys.setprofile(None)
         return len(calls) / count
 
-    def test_are_not_measured_where_they_have_no_number(self):
+    def test_stops_after_last_iterator_number(self):
         from loaderscope_guest import messages
 
         self.all._iterators = (1 << 31) - 3
@@ -1446,21 +1446,21 @@ class Iterators(unittest.TestCase):
             self.assertIsNone(self.all.begin(self.loader, 0))
         self.assertIn("after the first 2,147,483,646", degraded.call_args[0][0])
 
-    def test_take_a_bounded_number_of_calls(self):
+    def test_costs_bounded_number_of_calls(self):
         self.assertLess(self.begin(1000), 60)
         loaders = [message for message in self.said if message["what"] == "loader"]
         self.assertEqual([message["iterator"] for message in loaders], list(range(1001)))
         self.assertEqual(loaders[1], {**loaders[1000], "iterator": 1})
         self.assertEqual(loaders[1000]["num_workers"], 0)
 
-    def test_of_a_loader_that_was_changed_are_told_so(self):
+    def test_describes_changed_loader_again(self):
         self.begin(2)
         self.loader.num_workers = 2
         self.loader.multiprocessing_context = None
         self.begin(1)
         self.assertEqual([message["num_workers"] for message in self.said if message["what"] == "loader"], [0, 0, 0, 2, 2])
 
-    def test_of_a_loader_that_fails_to_be_described_look_at_it_once(self):
+    def test_describes_failing_loader_once(self):
         from loaderscope_guest import loaders, messages, walks
 
         with mock.patch.object(loaders, "describe", side_effect=ZeroDivisionError) as described, \
@@ -1474,7 +1474,7 @@ class Iterators(unittest.TestCase):
 
 
 class LookedAtEpochs(unittest.TestCase):
-    def test_are_the_first_ones_and_then_those_that_there_is_time_for(self):
+    def test_includes_first_epochs_then_limits_time(self):
         from loaderscope_guest import walks
 
         clock = [0]
@@ -1489,7 +1489,7 @@ class LookedAtEpochs(unittest.TestCase):
         self.assertLess(looked_at, 4 + 10_000 * 1000 / (200 * 500) + 1)
         self.assertGreater(looked_at, 50)
 
-    def test_of_long_epochs_are_all(self):
+    def test_includes_every_long_epoch(self):
         from loaderscope_guest import walks
 
         clock = [0]
@@ -1532,7 +1532,7 @@ class LibraryThreads(unittest.TestCase):
         spent = []
 
         def compute():
-            hashlib.pbkdf2_hmac("sha512", b"", b"", 200_000)  # without the interpreter's lock
+            hashlib.pbkdf2_hmac("sha512", b"", b"", 200_000)  # releases the interpreter's lock
             spent.append(time.thread_time_ns())
 
         thread = threading.Thread(target=compute)
@@ -1540,7 +1540,7 @@ class LibraryThreads(unittest.TestCase):
         thread.join()
         return spent[0]
 
-    def test_count_while_a_batch_is_made(self):
+    def test_counts_while_batch_is_made(self):
         spent = []
         self.make(lambda: spent.append(self.compute_in_thread()))
         others, making = self.values()
@@ -1548,19 +1548,19 @@ class LibraryThreads(unittest.TestCase):
         self.assertLess(others, 1.2 * spent[0] + 20e6)
         self.assertGreater(making, spent[0])
 
-    def test_do_not_count_the_thread_itself(self):
+    def test_excludes_thread_that_makes_batch(self):
         self.make(lambda: hashlib.pbkdf2_hmac("sha512", b"", b"", 200_000))
         others, making = self.values()
         self.assertGreater(making, 0)
         self.assertLess(abs(others), 0.1 * making)
 
-    def test_do_not_count_between_batches(self):
+    def test_excludes_time_between_batches(self):
         self.make(lambda: time.sleep(0.002))
         self.compute_in_thread()
         others, making = self.values()
         self.assertLess(abs(others), 2e6)
 
-    def test_read_few_clocks_of_short_batches(self):
+    def test_reads_few_clocks_for_short_batches(self):
         for _ in range(150):
             self.make(lambda: None)
         self.make(lambda: time.sleep(0.002))  # left out
@@ -1568,7 +1568,7 @@ class LibraryThreads(unittest.TestCase):
 
 
 class Garbage(unittest.TestCase):
-    """Its collections by the interpreter."""
+    """Garbage collections of the interpreter."""
 
     def setUp(self):
         from loaderscope_guest import counters, garbage, library
@@ -1587,7 +1587,7 @@ class Garbage(unittest.TestCase):
         self.counters.report()
         return self.said[-1]["values"]
 
-    def test_are_counted_and_timed(self):
+    def test_counts_and_times_collections(self):
         self.garbage.watch()
         before = self.values()["gc.worker_full"]
         for generation in (0, 1, 2, 2):
@@ -1599,9 +1599,9 @@ class Garbage(unittest.TestCase):
         self.assertGreater(values["gc.full_s"][0], 0)
         spent, since = values["gc.worker_share"]
         self.assertTrue(0 < values["gc.full_s"][0] * 1e9 <= spent < since)
-        self.assertGreaterEqual(since, 10**9)  # of a process that has just begun, too
+        self.assertGreaterEqual(since, 10**9)  # holds for a new process too
 
-    def test_of_a_parent_are_not_a_childs(self):
+    def test_excludes_collections_of_parent(self):
         self.garbage.watch()
         gc.collect()
         child = os.fork()
@@ -1613,7 +1613,7 @@ class Garbage(unittest.TestCase):
             os._exit(0 if is_new and is_one and len(gc.callbacks) == 1 else 1)
         self.assertEqual(os.waitpid(child, 0)[1], 0)
 
-    def test_let_the_exceptions_of_signal_handlers_arrive(self):
+    def test_passes_exceptions_of_signal_handlers(self):
         class Interrupted(BaseException):
             pass
 
@@ -1655,7 +1655,7 @@ def split_by_worker():
 
 
 class Described(unittest.TestCase):
-    """What a DataLoader says of itself."""
+    """Facts that are read from a DataLoader."""
 
     class Loader(FakeLoader):
         def __init__(self, dataset=(), **attributes):
@@ -1669,7 +1669,7 @@ class Described(unittest.TestCase):
         described = describe(self.Loader(**attributes))
         return tuple(described[name] for name in names)
 
-    def test_batches_of_a_batch_sampler(self):
+    def test_reads_facts_of_batch_sampler(self):
         names = "batch_size", "samples", "batches", "drop_last", "sampler", "shuffle"
         expected = (8, 100, 0, True, "RandomSampler", True)
         sampler = BatchSampler()
@@ -1677,14 +1677,14 @@ class Described(unittest.TestCase):
         # In the sampler's place, with batch_size=None.
         self.assertEqual(self.facts(*names, batch_size=None, sampler=sampler), expected)
 
-    def test_items_of_a_data_set_that_makes_batches_are_batches(self):
+    def test_counts_batches_without_samples(self):
         names = "batch_size", "samples", "batches"
         self.assertEqual(self.facts(*names, batch_size=None, sampler=range(12)), (0, 0, 12))
         self.assertEqual(self.facts(*names, batch_size=8, sampler=range(12), batch_sampler=range(2)), (8, 0, 2))
 
-    def test_shards_that_workers_divide(self):
+    def test_counts_shards_that_workers_divide(self):
         def shards(*steps):
-            stream = types.SimpleNamespace(pipeline=list(steps))  # without items by number
+            stream = types.SimpleNamespace(pipeline=list(steps))  # has no items by number
             return self.facts("shards", dataset=stream)[0]
 
         self.assertEqual(shards(SimpleShardList(), split_by_worker), 3)
@@ -1697,11 +1697,11 @@ class TinySamples(unittest.TestCase):
         auto_collation = True
 
     def making(self, nanoseconds):
-        """Of a batch of two samples that took so long."""
+        """Makes a batch of two samples that takes `nanoseconds`."""
         from loaderscope_guest import batch_work, inject, library
         from loaderscope_guest.fetcher import _Dataset, watch
 
-        inject._by_stage.clear()
+        inject._stage_injections.clear()
         fetcher = TinySamples.Fetcher()
         maker = batch_work.Making(0, 0)
         fetcher.dataset = _Dataset([10, 11], gives_batches=False, maker=maker)
@@ -1715,13 +1715,13 @@ class TinySamples(unittest.TestCase):
             maker.finish(values, by_trainer=False)
         return maker, fetcher
 
-    def test_are_not_told_apart_once_they_are_seen_to_be(self):
+    def test_stops_separating_samples_after_fast_batch(self):
         making, fetcher = self.making(nanoseconds=0)
         self.assertEqual(fetcher.dataset, [10, 11])
         making.begin(1, 0, 0, [0, 1, 0])
         self.assertEqual(making.samples, 3)
 
-    def test_are_told_apart_again_in_the_next_epoch(self):
+    def test_separates_samples_again_in_next_epoch(self):
         from loaderscope_guest.fetcher import watch
 
         making, _ = self.making(nanoseconds=0)
@@ -1729,7 +1729,7 @@ class TinySamples(unittest.TestCase):
         making.begin(1, 0, 0, [0, 1, 0])
         self.assertEqual(making.samples, 0)
 
-    def test_of_another_iterator_are_told_apart_once_there_is_time(self):
+    def test_separates_samples_of_new_iterator_when_due(self):
         from loaderscope_guest import batch_work, walks
         from loaderscope_guest.fetcher import _Dataset, watch
 
@@ -1743,10 +1743,10 @@ class TinySamples(unittest.TestCase):
                 watch(fetcher, maker)
                 seen.append(type(fetcher.dataset))
                 maker.samples = 2
-                maker._stop_telling_samples_apart()
-        self.assertEqual(seen, [_Dataset, list, _Dataset])  # which takes 1.2 us of each 240
+                maker._stop_separating_samples()
+        self.assertEqual(seen, [_Dataset, list, _Dataset])  # costs 1.2 of each 240 us
 
-    def test_that_are_told_apart_keep_nothing_alive(self):
+    def test_keeps_no_fetcher_alive(self):
         gc.disable()
         self.addCleanup(gc.enable)
         maker, fetcher = self.making(nanoseconds=10**9)
@@ -1754,7 +1754,7 @@ class TinySamples(unittest.TestCase):
         del fetcher
         self.assertIsNone(ended())  # and no collection of garbage was needed
 
-    def test_others_are(self):
+    def test_separates_slow_samples(self):
         _, fetcher = self.making(nanoseconds=10**9)
         self.assertNotEqual(fetcher.dataset, [10, 11])
 
@@ -1765,12 +1765,12 @@ class TinySamplesOfStreams(unittest.TestCase):
         from loaderscope_guest.fetcher import watch
         from loaderscope_guest.streams import Samples
 
-        inject._by_stage.clear()
+        inject._stage_injections.clear()
         info = types.ModuleType("torch.utils.data")
         info.get_worker_info = lambda: None
-        self.told = []
+        self.messages = []
         for patch in (mock.patch.dict(sys.modules, {"torch": info, "torch.utils": info, "torch.utils.data": info}),
-                      mock.patch.object(library, "say", lambda **message: self.told.append(message))):
+                      mock.patch.object(library, "say", lambda **message: self.messages.append(message))):
             patch.start()
             self.addCleanup(patch.stop)
         self.maker = batch_work.Making(0, 0)
@@ -1784,7 +1784,7 @@ class TinySamplesOfStreams(unittest.TestCase):
         watch(self.fetcher, self.maker)
 
     def batch(self, size):
-        """As PyTorch's fetcher makes one."""
+        """Makes a batch like PyTorch's fetcher."""
         from loaderscope_guest import library
 
         now = library.now()
@@ -1793,20 +1793,20 @@ class TinySamplesOfStreams(unittest.TestCase):
         self.maker.finish(samples, by_trainer=True)
         return samples, self.maker.samples
 
-    def test_are_counted_to_their_end_and_no_more(self):
+    def test_counts_samples_to_end_of_stream(self):
         given = [self.batch(8), self.batch(8), self.batch(8)]
         self.assertEqual(given, [(list(range(8)), 8), (list(range(8, 16)), 8), (list(range(16, 23)), 7)])
         self.assertIs(self.fetcher.dataset_iter, self.own)
-        self.assertEqual([message["samples"] for message in self.told if message["what"] == "stream_end"], [23])
+        self.assertEqual([message["samples"] for message in self.messages if message["what"] == "stream_end"], [23])
 
-    def test_are_told_apart_until_the_stream_is_known(self):
+    def test_separates_samples_until_stream_is_known(self):
         self.assertEqual(self.batch(2), ([0, 1], 2))
         self.assertEqual(self.batch(2), ([2, 3], 2))
         self.assertEqual(type(self.fetcher.dataset_iter).__name__, "Samples")
         self.assertEqual(self.batch(2), ([4, 5], 2))
         self.assertIs(type(self.fetcher.dataset_iter), itertools.chain)
 
-    def test_end_when_the_fetcher_is_let_go(self):
+    def test_ends_stream_when_fetcher_is_released(self):
         ended = []
 
         def stream():
@@ -1828,11 +1828,11 @@ class Device:
 
 
 class Tensor:
-    """As much of one as is looked at."""
+    """Substitute for a tensor with the members that the guest reads."""
 
-    def __init__(self, kind="cpu", of=None):
+    def __init__(self, kind="cpu", source=None):
         self.device = Device(kind)
-        self.of = of
+        self.source = source
 
     def data_ptr(self):
         return id(self)
@@ -1870,7 +1870,7 @@ class Moves(unittest.TestCase):
 
         self.moves.step.begin(types.SimpleNamespace(fact=fact), 5)
 
-    def test_from_the_host_to_a_device_count_within_a_step(self):
+    def test_counts_copies_to_device_within_step(self):
         Tensor().to("meta")
         self.begin()
         Tensor().to("meta")
@@ -1881,7 +1881,7 @@ class Moves(unittest.TestCase):
         Tensor().to("meta")
         self.assertEqual(self.facts, ["h2d"] + [(15, 5)] * 4)
 
-    def test_others_do_not(self):
+    def test_ignores_other_copies(self):
         self.begin()
         Tensor().to("cpu")
         Tensor().to(object())  # a type of numbers
@@ -1891,7 +1891,7 @@ class Moves(unittest.TestCase):
         Tensor().copy_(Tensor())
         self.assertEqual(self.facts, [])
 
-    def test_that_copy_nothing_call_no_function_of_ours(self):
+    def test_calls_slow_path_for_copies_only(self):
         dtype, kind = type("dtype", (), {}), type("device", (), {"type": "cpu"})
         modes = [0]
         for name in ("to", "copy_"):
@@ -1926,14 +1926,14 @@ class Moves(unittest.TestCase):
             self.moves.step.end()
             self.assertIs(getattr(Tensor, name), original)
 
-    def test_nor_those_of_another_thread(self):
+    def test_ignores_copies_of_other_thread(self):
         self.begin()
         thread = threading.Thread(target=lambda: Tensor().to("meta"))
         thread.start()
         thread.join()
         self.assertEqual(self.facts, [])
 
-    def test_a_step_is_that_of_the_thread_that_took_its_batch(self):
+    def test_keeps_step_open_if_other_thread_ends_it(self):
         self.begin()
         thread = threading.Thread(target=self.moves.step.end)
         thread.start()
@@ -1941,7 +1941,7 @@ class Moves(unittest.TestCase):
         Tensor().to("meta")
         self.assertEqual(self.facts, ["h2d", (15, 5)])
 
-    def test_what_there_is_while_pytorch_compiles_is_copied_nowhere(self):
+    def test_ignores_fake_tensors(self):
         class FakeTensor(Tensor):
             pass
 
@@ -1949,7 +1949,7 @@ class Moves(unittest.TestCase):
         FakeTensor().to("meta")
         self.assertEqual(self.facts, [])
 
-    def test_a_device_that_will_not_be_looked_at_is_left_to_the_method(self):
+    def test_leaves_failing_device_to_method(self):
         class Strict:
             @property
             def device(self):
@@ -1961,7 +1961,7 @@ class Moves(unittest.TestCase):
             self.assertIsInstance(Tensor().to(Strict()), Tensor)
         self.assertEqual((self.facts, len(said)), ([], 1))
 
-    def test_that_cannot_be_told_are_made(self):
+    def test_copies_despite_failing_report(self):
         def fact(*of_fact, **named):
             raise OSError("no room")
 
@@ -1971,7 +1971,7 @@ class Moves(unittest.TestCase):
             self.assertEqual(Tensor().to("meta").device.type, "meta")
         self.assertEqual(said, ["a copy to a device is not looked into: OSError('no room')"])
 
-    def test_leave_the_method_where_it_is_looked_for(self):
+    def test_keeps_equality_and_name_of_method(self):
         self.assertIn(self.original[0], {Tensor.to})
         self.assertIn(Tensor.to, {self.original[0]})
         self.assertEqual(Tensor.to.__name__, "to")
@@ -1993,7 +1993,7 @@ class Pageable(Tensor):
 
 
 class Waits(unittest.TestCase):
-    """For kernels, before a copy that holds the host behind them."""
+    """Waits for kernels before a copy that blocks the host."""
 
     def waited(self, tensor, *arguments, captures=False, sees=False, **named):
         from loaderscope_guest import device_copies, gpu
@@ -2006,19 +2006,19 @@ class Waits(unittest.TestCase):
             device_copies._wait_for_kernels(tensor, "cuda:1", arguments, named)
         return waited
 
-    def test_are_on_the_device_that_is_copied_to(self):
+    def test_waits_on_target_device(self):
         self.assertEqual(self.waited(Pageable(1)), ["cuda:1", "waited"])
         self.assertEqual(self.waited(Pageable(1), False), ["cuda:1", "waited"])
         self.assertEqual(self.waited(Pageable(1), sees=True), [])
 
-    def test_are_none_where_the_host_goes_on(self):
+    def test_skips_asynchronous_copies(self):
         self.assertEqual(self.waited(Pageable(1 << 20, pinned=True), non_blocking=True), [])
         self.assertEqual(self.waited(Pageable(1), True), [])
 
-    def test_are_those_of_large_tensors_that_are_not_pinned(self):
+    def test_waits_for_large_pageable_tensors(self):
         self.assertEqual(self.waited(Pageable(1 << 20), non_blocking=True), ["cuda:1", "waited"])
 
-    def test_are_none_while_a_graph_is_captured(self):
+    def test_skips_copies_during_graph_capture(self):
         self.assertEqual(self.waited(Pageable(1), captures=True), [])
 
 
@@ -2049,7 +2049,7 @@ class Handed(unittest.TestCase):
         self.delivered.copied(batch[1]["y"], copy)
         return [Tensor("meta"), copy]
 
-    def test_a_sound_loader_is_not_spoken_of(self):
+    def test_reports_nothing_for_sound_loader(self):
         for _ in range(2):
             for _ in range(6):
                 self.handed.asked()
@@ -2058,19 +2058,19 @@ class Handed(unittest.TestCase):
         self.handed.end()
         self.assertEqual(self.said, [])
 
-    def test_a_batch_that_comes_twice(self):
+    def test_reports_repeated_batch(self):
         self.give(self.deliver())
         second = self.deliver()
         self.give(second)
         self.give(self.copied(second))
         self.assertIn("wrong data: the loader gave batch 1 of an epoch twice", self.said)
 
-    def test_the_first_one_on_the_cpu(self):
+    def test_reports_first_batch_on_cpu(self):
         self.give(self.deliver())
         self.give([Tensor("cuda")])
         self.assertIn("the first batch of an epoch stays on the CPU, others come on cuda", self.said)
 
-    def test_batches_that_are_held_and_the_last_one_that_is_lost(self):
+    def test_reports_held_and_lost_batches(self):
         held = self.deliver()
         for _ in range(5):
             self.handed.asked()
@@ -2081,7 +2081,7 @@ class Handed(unittest.TestCase):
         self.assertEqual(self.said[0], "the loader gave 5 of the 6 batches that its DataLoader delivered in an epoch")
         self.assertIn("each of 5 batches came 2.0 ms late", self.said[1])
 
-    def test_a_loader_with_next(self):
+    def test_wraps_loader_with_next(self):
         from loaderscope_guest import delivered
 
         made = []
@@ -2112,7 +2112,7 @@ class Gpu(unittest.TestCase):
             gpu_record=self.calls.append, gpu_stop=lambda: self.calls.append("stop"),
             flags=types.SimpleNamespace(timing_wanted=lambda: self.timing, is_joined=lambda: True))
 
-    def test_is_watched_once_the_program_uses_it(self):
+    def test_watches_gpu_after_first_use(self):
         uses = [False, True, True]
         watch = self.gpu.Watch(lambda: uses.pop(0))
         watch.finish()
@@ -2127,7 +2127,7 @@ class Gpu(unittest.TestCase):
         watch.finish()
         self.assertEqual(self.calls[2:], [0, 1, "stop"])
 
-    def test_is_looked_for_seldom_without_a_driver(self):
+    def test_polls_rarely_without_driver(self):
         watch = self.gpu.Watch(lambda: False)
         with mock.patch.object(self.gpu, "_DEVICES", ("/no such device",)):
             watch.look(5)
@@ -2136,7 +2136,7 @@ class Gpu(unittest.TestCase):
             watch.look(7)
         self.assertEqual(watch.not_before, 7 + 1_000_000)
 
-    def test_is_not_looked_for_once_it_is_known(self):
+    def test_stops_polling_once_gpu_is_known(self):
         watch = self.gpu.Watch(lambda: True)
         self.refusal = b"there is no libcupti"
         gpus = types.SimpleNamespace(cuda=types.SimpleNamespace(is_initialized=lambda: True))
@@ -2144,7 +2144,7 @@ class Gpu(unittest.TestCase):
             watch.look(5)
         self.assertGreater(watch.not_before, 1 << 60)
 
-    def test_that_cannot_be_asked_for_is_asked_once(self):
+    def test_reports_failing_query_once(self):
         def broken():
             raise RuntimeError("CUDA is in a bad state")
 
@@ -2154,7 +2154,7 @@ class Gpu(unittest.TestCase):
         self.assertEqual(self.calls, ["whether the program uses a GPU is not looked into: RuntimeError('CUDA is in a bad "
                                       "state')"])
 
-    def test_of_a_parent_is_none_of_its_child(self):
+    def test_forgets_gpu_of_parent(self):
         watch = self.gpu.Watch(lambda: True)
         watch.look()
         watch.forget()
@@ -2163,13 +2163,13 @@ class Gpu(unittest.TestCase):
         watch.finish()
         self.assertEqual(self.calls, ["watch", "gpu"])
 
-    def test_of_a_child_is_watched_where_the_parent_had_none(self):
+    def test_watches_gpu_of_child(self):
         watch = self.gpu.Watch(lambda: True)
         watch.forget()
         watch.look()
         self.assertEqual(self.calls, ["watch", "gpu"])
 
-    def test_is_told_of_once_whosever_it_is(self):
+    def test_reports_gpu_of_other_vendor_once(self):
         xpu = types.SimpleNamespace(is_initialized=lambda: True)
         with mock.patch.dict(sys.modules, torch=types.SimpleNamespace(cuda=None, xpu=xpu)):
             watch = self.gpu.Watch(lambda: False)
@@ -2192,7 +2192,7 @@ class Gpu(unittest.TestCase):
         watch.look()
         self.assertEqual((len(self.calls), watch.sees, len(prepared)), (5, False, 3))
 
-    def test_that_cannot_be_watched_is_said_once(self):
+    def test_reports_refused_watch_once(self):
         self.refusal = b"there is no libcupti"
         watch = self.gpu.Watch(lambda: True)
         watch.look()
@@ -2302,11 +2302,11 @@ class TorchDevice(unittest.TestCase):
         self.assertEqual(self.trained(3), [(12, 0, 0, 3), (13, 0, 3, 7), (12, 1, 7, 10), (13, 1, 10, 16),
                                            (12, 2, 16, 19), (13, 2, 19, 23)])
 
-    def test_on_a_stream_of_its_own_a_copy_runs_beside_the_compute(self):
+    def test_overlaps_copy_and_compute_on_own_stream(self):
         self.assertEqual(self.trained(2, own_copy_stream=1),
                          [(12, 0, 0, 3), (13, 0, 3, 7), (12, 1, 3, 6), (13, 1, 7, 13)])
 
-    def test_products_are_as_large_as_leaves_a_step_enough_of_them(self):
+    def test_chooses_product_size_by_step_time(self):
         shapes = []
 
         def multiply(left, right, out):
@@ -2323,7 +2323,7 @@ class TorchDevice(unittest.TestCase):
             self.assertEqual(set(shapes), {rows})
             self.assertAlmostEqual((self.cuda.current.free - begin) / self.MS / step_ms, 1, delta=0.08)
 
-    def test_products_are_corrected_by_the_first_steps(self):
+    def test_corrects_products_by_first_steps(self):
         slow = [1.0]
         torch = types.SimpleNamespace(cuda=self.cuda, __version__="2.0", bfloat16=2,
                                       mm=lambda left, right, out: self.cuda.run(left ** 3 * 1e-6 * slow[0]),
@@ -2340,7 +2340,7 @@ class TorchDevice(unittest.TestCase):
         self.assertAlmostEqual(took[0], 16, delta=0.2)
         self.assertAlmostEqual(took[-1], 20, delta=0.2)
 
-    def test_batches_that_are_there_already_are_not_copied(self):
+    def test_skips_copy_of_batch_on_device(self):
         on = self.module.TorchDevice({"products": False, "own_copy_stream": 0, "in_flight": 2, "sync_copies": 0,
                                       "compute": [self.MS]},
                                      types.SimpleNamespace(cuda=self.cuda, __version__="2.0"), self.cuda.now)

@@ -25,7 +25,7 @@ class Hanging(Dataset):
         return SAMPLES
 
     def __getitem__(self, index):
-        time.sleep(0.001)  # shorter ones are not told apart
+        time.sleep(0.001)  # shorter samples are not timed one by one
         if index == HANGS_AT:
             self.hang()
         return torch.zeros(4)
@@ -37,13 +37,13 @@ def train(dataset, workers):
         time.sleep(0.002)
 
 
-def in_new_folder(name):
+def new_path(name):
     return os.path.join(tempfile.mkdtemp(), name)
 
 
 def silent_file(workers):
-    """Its other end stays open, and gives nothing."""
-    path = in_new_folder("photo.jpg")
+    """A pipe whose other end stays open and sends nothing."""
+    path = new_path("photo.jpg")
     os.mkfifo(path)
     other_end = os.open(path, os.O_RDWR)
 
@@ -56,13 +56,13 @@ def silent_file(workers):
 
 
 def file_that_does_not_open(workers):
-    path = in_new_folder("photo.jpg")
+    path = new_path("photo.jpg")
     os.mkfifo(path)
     train(Hanging(lambda: open(path, "rb").close()), workers)
 
 
 def silent_server(workers, timeout=None):
-    """It takes connections, and never answers."""
+    """A server that accepts connections and never answers."""
     listening = socket.create_server(("127.0.0.1", 0))
 
     def hang():
@@ -77,7 +77,7 @@ def silent_server_with_long_timeout(workers):
 
 
 def lock_held_at_fork(workers):
-    """By another thread of the trainer."""
+    """A lock of another thread of the trainer."""
     lock, is_held = threading.Lock(), threading.Event()
 
     def hold():
@@ -108,7 +108,7 @@ def shared_lock(workers):
 
 
 def locked_file(workers):
-    path = in_new_folder("index.lock")
+    path = new_path("index.lock")
     held = open(path, "w")
     fcntl.flock(held, fcntl.LOCK_EX)
 
@@ -137,7 +137,7 @@ class Parts(Dataset):
 
 
 def unequal_ranks(workers):
-    """As with DistributedDataParallel, a step needs all ranks."""
+    """A step needs all ranks, like with DistributedDataParallel."""
     torch.distributed.init_process_group("gloo")
     for batch in DataLoader(Parts(torch.distributed.get_rank()), batch_size=4, num_workers=workers):
         torch.distributed.all_reduce(torch.zeros(1))
@@ -160,7 +160,7 @@ class Slow(Dataset):
 
 def slow(workers):
     train(Slow(), workers)
-    time.sleep(3)  # as a checkpoint that is written
+    time.sleep(3)  # simulates writing a checkpoint
 
 
 def stands_for_a_while(workers):

@@ -47,7 +47,7 @@ def plain(workers):
 
 
 def plain_forever(workers):
-    """Until it is told to stop; cleans up behind itself."""
+    """Trains until it is stopped, then cleans up."""
     loader = DataLoader(Sleeping(), batch_size=8, num_workers=workers)
     try:
         while True:
@@ -111,7 +111,7 @@ class Stream(IterableDataset):
 
 
 def shapes(workers):
-    """Dicts, tuples, strings, variable shapes, streams, two epochs, another loader beside: all in one process."""
+    """Dicts, tuples, strings, variable shapes, streams, two epochs, and another loader, all in one process."""
     kinds = {
         "persistent": DataLoader(Sleeping(64, 0.001), batch_size=4, num_workers=workers,
                                  persistent_workers=workers > 0),
@@ -173,7 +173,7 @@ def exits_early(workers):
 
 
 def stubborn(workers):
-    """Catches what is to end it, and goes on."""
+    """Catches each interrupt, and trains again."""
     signal.signal(signal.SIGINT, lambda *_: None)
     print("begun", flush=True)
     while True:

@@ -34,7 +34,7 @@ class DataModule:
 
 
 class Trainer:
-    """As Lightning does: two batches of the validation first, to find mistakes early; then epochs, each with one."""
+    """Mimics Lightning: two batches of the validation first, to find mistakes early; then epochs, each with one."""
 
     def fit(self, data, epochs=2):
         self.validate(data.val_dataloader(), most=2)
@@ -69,7 +69,7 @@ class Burning(Sleeping):
 
 
 def short(workers):
-    """Over before anybody looks at it twice."""
+    """Ends before it is sampled twice."""
     batches = 0
     for batch in DataLoader(Burning(320, 0.001), batch_size=8, num_workers=workers):
         batches += 1
@@ -113,7 +113,7 @@ def zipped_unequal(workers):
 
 
 def by_next(workers):
-    """Steps, not epochs: the iterator is made anew where it ends."""
+    """Steps, not epochs: a new iterator replaces one that has ended."""
     loader = DataLoader(Sleeping(160, 0.001), batch_size=8, num_workers=workers)
     iterator = iter(loader)
     step = 0
@@ -173,7 +173,7 @@ def own_flags(workers):
 
 
 class StandIn:
-    """As fastai's: no DataLoader, and no more of one than PyTorch's iterators ask for. It gives whole batches."""
+    """Mimics fastai's loader: no DataLoader, but the members that PyTorch's iterators need. It gives whole batches."""
 
     _IterableDataset_len_called, _auto_collation, drop_last, in_order = None, False, False, True
     _index_sampler, generator, worker_init_fn, prefetch_factor = itertools.count(), None, None, 2
@@ -204,7 +204,7 @@ def makes_its_iterators(workers):
     said(batches)
 
 
-def of_rank(rank, world, workers, seconds=0.001):
+def train_rank(rank, world, workers, seconds=0.001):
     torch.distributed.init_process_group("gloo", rank=rank, world_size=world)
     dataset = Sleeping(320, seconds)
     sampler = DistributedSampler(dataset, shuffle=True)
@@ -223,13 +223,13 @@ def of_rank(rank, world, workers, seconds=0.001):
 
 def distributed(workers):
     """Below torchrun."""
-    of_rank(int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]), workers)
+    train_rank(int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]), workers)
 
 
 def unlike_ranks(workers):
     """Below torchrun: the last rank's samples take five times as long, as on a disk of its own that is slower."""
     rank, world = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
-    of_rank(rank, world, workers, 0.005 if rank == world - 1 else 0.001)
+    train_rank(rank, world, workers, 0.005 if rank == world - 1 else 0.001)
 
 
 def spawned_ranks(workers):
@@ -237,7 +237,7 @@ def spawned_ranks(workers):
     from torch.distributed.elastic.utils.distributed import get_free_port
 
     os.environ["MASTER_PORT"] = str(get_free_port())
-    torch.multiprocessing.spawn(of_rank, args=(2, workers), nprocs=2)
+    torch.multiprocessing.spawn(train_rank, args=(2, workers), nprocs=2)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ def tearDownModule():
 
 
 class Tensor:
-    """As much of one as is looked at."""
+    """Substitute for a tensor with the members that the guest reads."""
 
     requires_grad = False
 
@@ -48,13 +48,13 @@ def outer(scale, *, offset=1):
 
 def counting(count):
     """Says what is sent to it and thrown into it."""
-    told = []
+    received = []
     for number in range(count):
         try:
-            told.append((yield number))
+            received.append((yield number))
         except KeyError as error:
-            told.append(repr(error))
-    return told
+            received.append(repr(error))
+    return received
 
 
 class Functions(unittest.TestCase):
@@ -79,7 +79,7 @@ class Functions(unittest.TestCase):
         self.addCleanup(setattr, functions, "Opaque", functions.Opaque)
         functions.Opaque = Opaque
 
-    def test_go_on_being_the_same_object_with_what_they_know(self):
+    def test_keeps_identity_defaults_and_closure(self):
         inner = outer(10)
         held, signature = inner, inspect.signature(inner)
         self.functions.watch(inner, "train.py:inner")
@@ -89,7 +89,7 @@ class Functions(unittest.TestCase):
         self.assertTrue(self.functions.is_watched(inner))
         self.assertFalse(self.functions.is_watched(outer(10)))
 
-    def test_generators_are_sent_to_thrown_into_and_return(self):
+    def test_sends_throws_and_returns_through_generators(self):
         watched = types.FunctionType(counting.__code__, globals())
         self.functions.watch(watched, "train.py:counting")
 
@@ -108,14 +108,14 @@ class Functions(unittest.TestCase):
         begun.close()
         self.assertRaises(StopIteration, next, begun)
 
-    def test_raise_what_they_raise(self):
+    def test_raises_error_of_function(self):
         def fails():
             raise ValueError("no more")
 
         self.functions.watch(fails, "train.py:fails")
         self.assertRaisesRegex(ValueError, "no more", fails)
 
-    def test_are_found_by_their_file_and_name(self):
+    def test_finds_functions_by_file_and_name(self):
         here = os.path.abspath(__file__)
         name = os.path.basename(here)
         found, why_not = self.functions.find(here + ":counting", deeply=False)
@@ -130,12 +130,12 @@ class Functions(unittest.TestCase):
             self.assertIn(why, why_not)
         self.assertIn("has not loaded other.py", self.functions.find("other.py:f", deeply=True)[1])
 
-    def test_are_named_as_a_flag_names_them(self):
-        here = os.path.relpath(os.path.abspath(__file__), self.functions.settings.STARTED_IN)
+    def test_names_functions_like_flags(self):
+        here = os.path.relpath(os.path.abspath(__file__), self.functions.settings.START_FOLDER)
         if here.startswith(os.pardir):
             here = os.path.abspath(__file__)
-        self.assertEqual(self.functions.place_of(outer(1)), here + ":inner")
-        self.assertEqual(self.functions.place_of(Tensor.dim), here + ":Tensor.dim")
+        self.assertEqual(self.functions.function_place(outer(1)), here + ":inner")
+        self.assertEqual(self.functions.function_place(Tensor.dim), here + ":Tensor.dim")
         self.assertIs(self.functions.function_with(counting.__code__), counting)
 
 
@@ -184,7 +184,7 @@ class Search(unittest.TestCase):
         code = search.found(self.STEPS)
         return code and code.co_name
 
-    def test_what_gives_tensors_and_is_given_none(self):
+    def test_finds_first_source_of_tensors(self):
         self.assertEqual(self.found(lambda number: loses(moves(gives()))), "gives")
 
     def test_leaves_the_profiler_of_the_program(self):
@@ -201,7 +201,7 @@ class Search(unittest.TestCase):
         search.end()
         self.assertIs(sys.getprofile(), own)
 
-    def test_ended_by_another_thread_is_over_with_the_next_call(self):
+    def test_ends_with_next_call_after_other_thread(self):
         from loaderscope_guest.search import Search
 
         search = Search()
@@ -213,11 +213,11 @@ class Search(unittest.TestCase):
         gives()
         self.assertIsNone(sys.getprofile())
 
-    def test_generators(self):
+    def test_finds_generator(self):
         generator = gives_many()
         self.assertEqual(self.found(lambda number: next(generator) and None), "gives_many")
 
-    def test_nothing_where_none_gives_one_in_each_step(self):
+    def test_finds_nothing_without_tensor_in_each_step(self):
         self.assertIsNone(self.found(lambda number: gives_now_and_then(number) and None))
         self.assertIsNone(self.found(lambda number: None))
 
@@ -233,12 +233,12 @@ class Fetcher:
 
 
 class StatesBetweenBatches(unittest.TestCase):
-    def test_are_those_of_the_data_set_itself(self):
+    def test_keeps_data_set_between_batches(self):
         from loaderscope_guest import fetcher, library, batch_work
 
         data = [10, 11, 12]
         maker = batch_work.Making(0, 0)
-        maker.tells_state = True
+        maker.reports_state = True
         one = fetcher._hook(Fetcher(data), maker)
         self.assertIs(one.dataset, data)
         maker.begin(0, 0, library.now() - 10**9, [0, 1])
@@ -246,29 +246,29 @@ class StatesBetweenBatches(unittest.TestCase):
         self.assertEqual(one.fetch([0, 2]), [10, 12])
         seen.append(maker.samples)
         maker.finish(None, by_trainer=False)
-        self.assertEqual((one.fetch([1]), maker.samples, seen), ([11], 2, [2]))  # nobody's batch
+        self.assertEqual((one.fetch([1]), maker.samples, seen), ([11], 2, [2]))  # outside a batch
         self.assertIs(one.dataset, data)
         one.dataset = [20, 21]  # a state that was loaded
         maker.begin(1, 0, library.now(), [1])
         self.assertEqual(one.fetch([1]), [21])
         maker.finish(None, by_trainer=False)
 
-    def test_samples_that_take_no_time_are_the_data_sets_own(self):
+    def test_uses_original_data_set_for_fast_samples(self):
         from loaderscope_guest import fetcher, inject, library, batch_work
 
-        inject._by_stage.clear()
+        inject._stage_injections.clear()
         maker = batch_work.Making(0, 0)
-        maker.tells_state = True
+        maker.reports_state = True
         one = fetcher._hook(Fetcher([10, 11]), maker)
         for batch in range(2):
             maker.begin(batch, 0, library.now(), [0, 1])
             self.assertEqual(one.fetch([0, 1]), [10, 11])
             maker.finish(None, by_trainer=False)
-        self.assertEqual(one._loaderscope_hidden.stand_ins, {})
+        self.assertEqual(one._loaderscope_hidden.substitutes, {})
 
 
 class OtherLoaders(unittest.TestCase):
-    def test_are_asked_once_and_not_while_they_are_made(self):
+    def test_counts_each_batch_once_and_none_at_creation(self):
         from loaderscope_guest import third_party_loaders, third_party_table
 
         taken = []
@@ -297,7 +297,7 @@ class OtherLoaders(unittest.TestCase):
         iterator = Iterator()
         self.assertEqual((next(iterator), next(iterator), len(taken)), (1, 2, 2))
 
-    def test_a_version_without_one_is_said(self):
+    def test_reports_version_without_iterator(self):
         from loaderscope_guest import third_party_loaders, third_party_table, messages
 
         said = []

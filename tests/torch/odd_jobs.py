@@ -1,5 +1,5 @@
 """Programs with loaders, batches and processes as one meets them now and then, each a function: odd_jobs.py NAME
-[WORKERS]. Each goes on as it would without being measured, and says how many batches it has trained with."""
+[WORKERS]. Each must behave as if it were not measured, and prints how many batches it has trained with."""
 
 import builtins
 import io
@@ -72,7 +72,7 @@ def zips(workers):
 
 
 class Lookalike:
-    """What fastai hands PyTorch's iterators: no DataLoader, and only what they ask for."""
+    """Mimics fastai's loader: no DataLoader, but the members that PyTorch's iterators need."""
 
     _auto_collation, _IterableDataset_len_called, drop_last, in_order = False, None, False, True
     _index_sampler, generator, prefetch_factor = itertools.count(), None, 2
@@ -192,7 +192,7 @@ def has_loaders_that_are_equal(workers):
     say(train(Equal(data(), 8, num_workers=workers)))
 
 
-class Dear(IterableDataset):
+class Expensive(IterableDataset):
     """Counts its samples by going through them, which it can do once."""
 
     def __init__(self):
@@ -207,7 +207,7 @@ class Dear(IterableDataset):
 
 def has_a_length_that_costs(workers):
     batches = 0
-    for _ in DataLoader(Dear(), 8, num_workers=workers):
+    for _ in DataLoader(Expensive(), 8, num_workers=workers):
         time.sleep(0.001)
         batches += 1
     say(batches)

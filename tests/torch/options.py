@@ -84,7 +84,7 @@ def many(workers):
 
 
 class Batches(Sleeping):
-    """Whose items are whole batches, by the indices of their samples."""
+    """Data set whose items are whole batches, by the indices of their samples."""
 
     def __getitem__(self, indices):
         return torch.stack([super(Batches, self).__getitem__(index)[0] for index in indices])

@@ -1,5 +1,5 @@
 """Training loops with the loaders of other packages, each a function: other_loaders.py NAME [WORKERS]. What each prints last
-is a line of JSON: its batches, what they did to the model, and, where the loader tells its state, what it told."""
+is a line of JSON: its batches, what they did to the model, and a hash of the states of a loader with state."""
 
 import hashlib
 import json
@@ -52,7 +52,7 @@ class Training:
                 parameter.fill_(0.1)
         self.optimizer = torch.optim.SGD(MODEL.parameters(), lr=0.05)
         self.batches = 0
-        self.told = hashlib.sha1()
+        self.states = hashlib.sha1()
 
     def step(self, inputs, targets):
         self.optimizer.zero_grad()
@@ -61,16 +61,16 @@ class Training:
         time.sleep(0.002)
         self.batches += 1
 
-    def tell(self, state):
-        self.told.update(repr(state).encode())
+    def add_state(self, state):
+        self.states.update(repr(state).encode())
 
     def say(self):
-        print(json.dumps({"batches": self.batches, "weight": MODEL.weight.sum().item(), "told": self.told.hexdigest()}),
+        print(json.dumps({"batches": self.batches, "weight": MODEL.weight.sum().item(), "told": self.states.hexdigest()}),
               flush=True)
 
 
-def of_state(data, workers, **more):
-    """A state with every step, and a loader that goes on from one of them."""
+def train_with_state(data, workers, **more):
+    """Takes a state after every step, and continues with a new loader from one state."""
     from torchdata.stateful_dataloader import StatefulDataLoader
 
     def make():
@@ -80,23 +80,23 @@ def of_state(data, workers, **more):
     for _ in range(2):
         for batch in loader:
             training.step(*batch)
-            training.tell(loader.state_dict())
+            training.add_state(loader.state_dict())
             if training.batches == 12:
                 saved = loader.state_dict()
     loader = make()
     loader.load_state_dict(saved)
     for batch in loader:
         training.step(*batch)
-        training.tell(loader.state_dict())
+        training.add_state(loader.state_dict())
     training.say()
 
 
 def stateful(workers):
-    of_state(Samples(), workers, shuffle=True, persistent_workers=workers > 0)
+    train_with_state(Samples(), workers, shuffle=True, persistent_workers=workers > 0)
 
 
 def stateful_stream(workers):
-    of_state(Stream(), workers)
+    train_with_state(Stream(), workers)
 
 
 def accelerated(workers):
@@ -110,7 +110,7 @@ def accelerated(workers):
     for _ in range(2):
         for batch in loader:
             training.step(*batch)
-            training.tell(loader.state_dict())
+            training.add_state(loader.state_dict())
     training.say()
 
 
@@ -129,7 +129,7 @@ def nodes(workers):
     for _ in range(2):
         for batch in loader:
             training.step(*batch)
-            training.tell(loader.state_dict())
+            training.add_state(loader.state_dict())
     training.say()
 
 

@@ -22,16 +22,16 @@ def tearDownModule():
 
 
 class Dali(unittest.TestCase):
-    def test_every_operator_has_a_stage(self):
+    def test_maps_every_operator_to_stage(self):
         from loaderscope_guest import dali, library
 
         for operator, stage in (("readers__File", "read"), ("decoders__ImageRandomCrop", "decode"), ("Resize", "augment"),
                                 ("PythonFunction", "opaque"), ("MakeContiguous", "collate")):
-            self.assertEqual(dali.stage_of(operator), stage)
+            self.assertEqual(dali.operator_stage(operator), stage)
         for row in dali.OPERATORS:
             self.assertIn(row.stage, library.STAGES)
 
-    def test_another_tool_stays_that_of_the_program(self):
+    def test_keeps_other_tool_of_program(self):
         from loaderscope_guest import dali, library
 
         for before, after in ((None, library.PATH), ("/opt/nsys.so", "/opt/nsys.so")):
@@ -42,7 +42,7 @@ class Dali(unittest.TestCase):
                 dali.listen(None)
                 self.assertEqual(os.environ["NVTX_INJECTION64_PATH"], after)
 
-    def test_a_pipeline_names_its_operators(self):
+    def test_names_operators_of_pipeline(self):
         from loaderscope_guest import dali, library, opaque
 
         class Pipeline:
@@ -53,12 +53,12 @@ class Dali(unittest.TestCase):
                 return "built"
 
         dali.install(types.SimpleNamespace(Pipeline=Pipeline))
-        told = []
-        with mock.patch.object(library, "operator", lambda name, stage: told.append((name, stage))):
+        operators = []
+        with mock.patch.object(library, "operator", lambda name, stage: operators.append((name, stage))):
             with mock.patch.object(opaque, "seen_inside", ""):
                 self.assertEqual(Pipeline().build(), "built")
         read = library.STAGES["read"]
-        self.assertEqual(told[:2], [(b"readers__File", read), (b"Reader", read)])
+        self.assertEqual(operators[:2], [(b"readers__File", read), (b"Reader", read)])
 
 
 class Counters(unittest.TestCase):
@@ -89,7 +89,7 @@ class Counters(unittest.TestCase):
         self.assertEqual(said, [{"dali.queue": [2.0, 1.0], "memory.copied_bytes": [3.0, 1.0, {"a": 1}]},
                                 {"memory.copied_bytes": [3.0, 1.0, {"a": 1, "b": 2}]}])
 
-    def test_of_a_parent_are_not_a_childs(self):
+    def test_excludes_counters_of_parent(self):
         from loaderscope_guest import counters
 
         own = counters.Counters()
@@ -101,7 +101,7 @@ class Counters(unittest.TestCase):
 
 
 class Wrappers(unittest.TestCase):
-    def test_its_own_time_is_without_waits_and_copies(self):
+    def test_excludes_waits_and_copies_from_own_time(self):
         from loaderscope_guest import library, device_copies, wrappers
         from loaderscope_guest.delivered import delivered
 
@@ -126,9 +126,9 @@ class Wrappers(unittest.TestCase):
 
 
 class RayData(unittest.TestCase):
-    """Its iterator of batches, as far as it is looked into."""
+    """Iterator of batches, as far as the guest hooks it."""
 
-    def test_a_batch_says_what_was_done_for_it(self):
+    def test_reports_stages_of_batch(self):
         from loaderscope_guest import library, opaque, ray_data
 
         now = time.perf_counter()
@@ -142,24 +142,24 @@ class RayData(unittest.TestCase):
             def _attribute_blocked_time(self, batch, begun, ended):
                 self.attributed = True
 
-        told = []
+        work = []
         with mock.patch.object(opaque, "seen_inside", ""), \
-                mock.patch.object(library, "others_did", lambda *what: told.append(what)):
+                mock.patch.object(library, "others_did", lambda *what: work.append(what)):
             ray_data.install(types.SimpleNamespace(BatchIterator=BatchIterator))
             timings = types.SimpleNamespace(stages=lambda: stages)
             batch = types.SimpleNamespace(metadata=types.SimpleNamespace(stage_timings=timings))
             iterator = BatchIterator()
             iterator._attribute_blocked_time(batch, now - 3, now)
         self.assertTrue(iterator.attributed)
-        self.assertEqual([stage for stage, *_ in told], [library.STAGES["decode"], library.STAGES["opaque"]])
-        for _, begin, end, cpu in told:
+        self.assertEqual([stage for stage, *_ in work], [library.STAGES["decode"], library.STAGES["opaque"]])
+        for _, begin, end, cpu in work:
             self.assertAlmostEqual((end - begin) * 1e-9, 1, places=3)
             self.assertLessEqual(cpu, end - begin)
         self.assertEqual(list(BatchIterator()), [1, 2])
 
 
 class LookedUp(unittest.TestCase):
-    def test_rows_tell_what_they_touch(self):
+    def test_counts_rows_bytes_and_faults(self):
         from loaderscope_guest import huggingface, batch_work
 
         class Dataset:
@@ -170,15 +170,15 @@ class LookedUp(unittest.TestCase):
                 return key
 
         huggingface.install_counts(types.SimpleNamespace(Dataset=Dataset))
-        told = {}
+        counted = {}
         maker = types.SimpleNamespace(is_here=lambda: True)
         with mock.patch.object(batch_work, "current", maker), \
-                mock.patch.object(huggingface.counters, "add", lambda name, value, of: told.setdefault(name, (value, of))):
+                mock.patch.object(huggingface.counters, "add", lambda name, value, of: counted.setdefault(name, (value, of))):
             self.assertEqual(Dataset()._getitem([3, 4]), [3, 4])
             self.assertEqual(Dataset()._getitem("column"), "column")
-        self.assertEqual(told["datasets.mapped"], (2, 2))
-        self.assertEqual(told["datasets.row_bytes"], (200.0, 2))
-        self.assertEqual(told["datasets.row_faults"][1], 2)
+        self.assertEqual(counted["datasets.mapped"], (2, 2))
+        self.assertEqual(counted["datasets.row_bytes"], (200.0, 2))
+        self.assertEqual(counted["datasets.row_faults"][1], 2)
 
 
 if __name__ == "__main__":

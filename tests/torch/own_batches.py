@@ -19,7 +19,7 @@ def get_batch(split="train", batch_size=8):
 
 
 def prepared():
-    """Its own optimizer in each loop."""
+    """Makes a new optimizer, and resets the model."""
     torch.manual_seed(7)
     with torch.no_grad():
         for parameter in MODEL.parameters():
@@ -51,7 +51,7 @@ def of_a_function_for_long():
 
 
 def with_validation():
-    """As nanoGPT does: the same function, also without gradients."""
+    """Mimics nanoGPT: the same function, also without gradients."""
     optimizer = prepared()
     for number in range(100):
         if number % 25 == 0:

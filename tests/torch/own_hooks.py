@@ -15,18 +15,18 @@ from torch.utils.data import DataLoader, Dataset
 from odd_jobs import data, say, train
 
 
-def batches_of(workers):
+def image_batches(workers):
     for images, _ in DataLoader(data(), 8, num_workers=workers):
         yield images
 
 
 def has_optimizer_hooks(workers):
-    """As those have that count the memory of a job."""
+    """Mimics tools that count the memory of a job."""
     steps, taken = [], 0
     register_optimizer_step_post_hook(lambda *of_step: steps.append(1))
     layer = torch.nn.Linear(8, 1)
     optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
-    for images in batches_of(workers):
+    for images in image_batches(workers):
         layer(images).sum().backward()
         optimizer.step()
         taken += 1
@@ -39,7 +39,7 @@ def copies_in_threads(workers):
     taken = []
 
     def copy():
-        for images in batches_of(workers):
+        for images in image_batches(workers):
             for _ in range(20):
                 images.to("meta", non_blocking=True)
             taken.append(1)
@@ -63,7 +63,7 @@ def compiles(workers):
         return torch.compile(function, backend="eager", fullgraph=True)
 
     taken = 0
-    for images in batches_of(workers):
+    for images in image_batches(workers):
         if taken == 0:
             torch.set_default_device("cpu")  # a mode
             whole(lambda x: x.to(torch.float64) + 1)(images)
@@ -75,7 +75,7 @@ def compiles(workers):
 
 
 class Strict(torch.Tensor):
-    """Refuses what it does not know: to tell its device."""
+    """Refuses functions that it does not know, such as reading its device."""
 
     asked = []
 
@@ -98,7 +98,7 @@ class Counts(TorchFunctionMode):
 
 def sees_all_calls(workers):
     taken = 0
-    for images in batches_of(workers):
+    for images in image_batches(workers):
         images.as_subclass(Strict).to("meta")
         with Counts():
             images.to("meta")
@@ -143,7 +143,7 @@ def handles_a_dead_worker(workers):
     try:
         for _ in DataLoader(Killed(), 8, num_workers=workers):
             taken += 1
-    except (RuntimeError, ConnectionError, EOFError):  # as PyTorch says it, or the worker's connection
+    except (RuntimeError, ConnectionError, EOFError):  # PyTorch's error, or that of the worker's connection
         say(train(DataLoader(data(), 8)))
 
 

@@ -1,4 +1,4 @@
-"""Packages that samples are read and decoded by, as a host is told of them, without PyTorch: packages_test.py LIBRARY, where
+"""Packages that read and decode samples, as the host sees them, without PyTorch: packages_test.py LIBRARY, where
 LIBRARY is libloaderscope_guest.so. A package that is not here is skipped."""
 
 import importlib
@@ -33,7 +33,7 @@ def needed(name):
         raise unittest.SkipTest(f"there is no {name} here: {error}")
 
 
-def path_of(name):
+def file_path(name):
     return os.path.join(guest_test.FOLDER, name)
 
 
@@ -41,9 +41,9 @@ FRAMES, KEY_EVERY, SIZE = 48, 12, 64
 
 
 def video():
-    """Of FRAMES, each KEY_EVERYth of them a key frame."""
+    """Writes a video of FRAMES frames; each KEY_EVERYth is a key frame."""
     av, numpy = needed("av"), needed("numpy")
-    path = path_of("video.mp4")
+    path = file_path("video.mp4")
     if os.path.exists(path):
         return path
     with av.open(path, "w") as out:
@@ -65,15 +65,15 @@ class Packages(WithBatch):
         super().setUp()
         self.names[self.library.STAGES["read.decompress"]] = "read.decompress"
 
-    def stages_told(self):
-        return {stage for stage, _ in self.told()}
+    def stage_names(self):
+        return {stage for stage, _ in self.ended_stages()}
 
-    def bytes_of(self, stage):
-        return sum(size for of, size in self.told() if of == stage)
+    def stage_bytes(self, stage):
+        return sum(size for name, size in self.ended_stages() if name == stage)
 
 
 class Decoder:
-    """As torchcodec's, of 48 frames at 24 per second, each twelfth of them a key frame."""
+    """Mimics torchcodec's, with 48 frames at 24 per second; each twelfth is a key frame."""
 
     metadata = types.SimpleNamespace(begin_stream_seconds=0.0, average_fps=24.0)
 
@@ -103,8 +103,8 @@ class Kept(Decoder):
     """Has what its base class has."""
 
 
-class StandIns(Packages):
-    """Of what the rows say, where no package is."""
+class Substitutes(Packages):
+    """Rows of the table, applied to classes of this file instead of packages."""
 
     def patched(self, **traits):
         """Decoder's methods by a row with these traits, until the end of the test."""
@@ -121,7 +121,7 @@ class StandIns(Packages):
         elif name in vars(kind):
             delattr(kind, name)
 
-    def test_steps_of_a_generator_are_each_the_stage(self):
+    def test_charges_each_step_of_generator(self):
         self.patched(names="Decoder.steps", stage=self.stages.READ, steps=True)
         made = []
         steps = Decoder().steps(2)
@@ -129,21 +129,21 @@ class StandIns(Packages):
         with self.assertRaises(StopIteration) as end:
             next(steps)
         self.assertEqual((made, end.exception.value), ([b"", b"sent", b"\0"], "over"))
-        self.assertEqual(self.told(), [("read", 0)] * 5)  # the call and each step
+        self.assertEqual(self.ended_stages(), [("read", 0)] * 5)  # the call and each step
         steps = Decoder().steps(2)
         next(steps)
         steps.close()
         with self.assertRaises(ValueError):
             Decoder().steps(1).throw(ValueError)
 
-    def test_one_class_has_it_and_its_base_stays(self):
+    def test_times_inherited_method_in_one_class(self):
         original = vars(Decoder)["copied"]
-        self.patched(names="Kept.copied", stage=self.stages.READ, inherited=True, tells_bytes=False)
+        self.patched(names="Kept.copied", stage=self.stages.READ, inherited=True, counts_result=False)
         self.assertEqual((len(Kept().copied()), len(Decoder().copied())), (1000, 1000))
         self.assertIs(vars(Decoder)["copied"], original)
-        self.assertEqual(self.told(), [("read", 0)])
+        self.assertEqual(self.ended_stages(), [("read", 0)])
 
-    def test_looks_never_fail_what_they_look_at(self):
+    def test_tolerates_failing_look(self):
         def look(given, decoder, index):
             seen.append((given, type(decoder), index))
             raise RuntimeError("on purpose")
@@ -156,9 +156,9 @@ class StandIns(Packages):
             Decoder().given()
         self.library.end_work(0)
         Decoder().given(5)
-        self.assertEqual(len(seen), 2)  # in a batch alone
+        self.assertEqual(len(seen), 2)  # looks happen in a batch only
 
-    def test_frames_are_reckoned_from_key_frames(self):
+    def test_counts_frames_from_key_frames(self):
         from loaderscope_guest import frames
 
         played = lambda *places: types.SimpleNamespace(pts_seconds=[place / 24 for place in places])
@@ -167,14 +167,14 @@ class StandIns(Packages):
                                          (frames.at_place, (None, decoder, 32), (2, 1)),
                                          (frames.at_place, (None, decoder, 32), (9, 1)),
                                          (frames.at_places, (None, decoder, [2, 40, 5, 2]), (11, 3)),
-                                         (frames.in_range, (None, decoder, 12, 18), (6, 6)),
-                                         (frames.in_range, (None, decoder, -2, 48, 1), (12, 2)),
+                                         (frames.look_at_range, (None, decoder, 12, 18), (6, 6)),
+                                         (frames.look_at_range, (None, decoder, -2, 48, 1), (12, 2)),
                                          (frames.at_key, (None, decoder, slice(0, 24, 12)), (2, 2)),
                                          (frames.at_key, (None, decoder, -1), (12, 1)),
                                          (frames.at_times, (played(3, 4), decoder), (5, 2)),
-                                         (frames.of_decord, (None, decoder, [6]), (2, 1)),
+                                         (frames.look_at_decord, (None, decoder, [6]), (2, 1)),
                                          (frames.one_of_decord, (None, decoder, slice(0, 3)), (0, 0)),
-                                         (frames.in_range, (None, decoder, 5, 5), (0, 0))):
+                                         (frames.look_at_range, (None, decoder, 5, 5), (0, 0))):
             frames.frames.forget()
             look(*arguments)
             self.assertEqual((frames.frames.decoded, frames.frames.used), counted, look.__name__)
@@ -188,22 +188,22 @@ class Videos(Packages):
         self.frames = frames.frames
         self.frames.decoded = self.frames.used = 0
         self.path = video()
-        self.told()
+        self.ended_stages()
 
     def counted(self):
         return self.frames.decoded, self.frames.used
 
-    def test_of_pyav_are_decoded_step_by_step(self):
+    def test_counts_each_step_of_pyav(self):
         av = needed("av")
         with av.open(self.path) as container:
             pictures = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
         self.assertEqual(len(pictures), FRAMES)
-        told = self.told()
-        self.assertGreaterEqual(sum(stage == "decode" for stage, _ in told), FRAMES)
-        self.assertGreaterEqual(sum(stage == "read" for stage, _ in told), FRAMES)  # each packet
+        stages = self.ended_stages()
+        self.assertGreaterEqual(sum(stage == "decode" for stage, _ in stages), FRAMES)
+        self.assertGreaterEqual(sum(stage == "read" for stage, _ in stages), FRAMES)  # each packet
         self.assertEqual(self.counted(), (FRAMES, FRAMES))
 
-    def test_of_pyav_that_are_decoded_and_left_are_counted(self):
+    def test_counts_unused_frames_of_pyav(self):
         av = needed("av")
         with av.open(self.path) as container:
             for number, frame in enumerate(container.decode(video=0)):
@@ -214,37 +214,37 @@ class Videos(Packages):
         self.assertGreaterEqual(decoded, 31)
         self.assertEqual(used, 1)
 
-    def test_of_pyav_by_packets_are_counted_once(self):
+    def test_counts_frames_of_pyav_packets_once(self):
         av = needed("av")
         with av.open(self.path) as container:
             frames = [frame for packet in container.demux(video=0) for frame in packet.decode()]
         self.assertEqual((len(frames), self.counted()), (FRAMES, (FRAMES, 0)))
 
-    def test_of_pyav_outside_a_batch_stay_as_they_are(self):
+    def test_ignores_pyav_outside_batch(self):
         av = needed("av")
         self.library.end_work(0)
         with av.open(self.path) as container:
             steps = container.decode(video=0)
             self.assertEqual(sum(1 for _ in steps), FRAMES)
-        self.assertEqual((self.told(), self.counted()), ([], (0, 0)))
+        self.assertEqual((self.ended_stages(), self.counted()), ([], (0, 0)))
 
-    def test_of_decord_are_counted_from_their_key_frames(self):
+    def test_counts_frames_of_decord_from_key_frames(self):
         decord = needed("decord")
         reader = decord.VideoReader(self.path)
         self.assertEqual(reader[30].shape, (SIZE, SIZE, 3))
         self.assertEqual(self.counted(), (7, 1))  # 24 to 30
         self.assertEqual(reader.get_batch([2, 40, 5]).shape[0], 3)
         self.assertEqual(self.counted(), (7 + 3 + 3 + 5, 4))  # 0 to 2, on to 5, 36 to 40
-        self.assertEqual(self.stages_told(), {"decode"})
+        self.assertEqual(self.stage_names(), {"decode"})
 
-    def test_of_torchcodec_are_counted_from_their_key_frames(self):
+    def test_counts_frames_of_torchcodec_from_key_frames(self):
         needed("torch")
         try:
             decoders = needed("torchcodec.decoders")
         except (OSError, RuntimeError) as error:
             self.skipTest(f"torchcodec finds no FFmpeg: {error}")
         decoder = decoders.VideoDecoder(self.path)
-        self.told()
+        self.ended_stages()
         for ask, counts in ((lambda: decoder.get_frame_at(30), (7, 1)),
                             (lambda: decoder.get_frames_at([2, 40, 5]), (11, 3)),
                             (lambda: decoder.get_frames_in_range(12, 18), (6, 6)),
@@ -255,7 +255,7 @@ class Videos(Packages):
                             (lambda: decoder[-2], (11, 1))):
             self.frames.decoded = self.frames.used = 0
             ask()
-            self.assertEqual(self.stages_told(), {"decode"})
+            self.assertEqual(self.stage_names(), {"decode"})
             self.assertEqual(self.counted(), counts)
         approximate = decoders.VideoDecoder(self.path, seek_mode="approximate")
         self.frames.decoded = self.frames.used = 0
@@ -264,58 +264,58 @@ class Videos(Packages):
 
 
 class Arrays(Packages):
-    def test_that_are_mapped_are_read_when_a_slice_is_copied(self):
+    def test_counts_read_of_copied_memmap_slice(self):
         numpy = needed("numpy")
-        numpy.arange(100_000, dtype=numpy.uint16).tofile(path_of("tokens.bin"))
-        tokens = numpy.memmap(path_of("tokens.bin"), numpy.uint16, "r")
-        self.told()
+        numpy.arange(100_000, dtype=numpy.uint16).tofile(file_path("tokens.bin"))
+        tokens = numpy.memmap(file_path("tokens.bin"), numpy.uint16, "r")
+        self.ended_stages()
         copied = tokens[5000:6000].astype(numpy.int64)
         self.assertEqual((type(copied), copied[0], int(tokens[7])), (numpy.memmap, 5000, 7))
-        told = self.told()
-        self.assertEqual({stage for stage, _ in told}, {"read"})
-        self.assertEqual(sum(size for _, size in told), 2000 + copied[:1].nbytes + 2)
+        stages = self.ended_stages()
+        self.assertEqual({stage for stage, _ in stages}, {"read"})
+        self.assertEqual(sum(size for _, size in stages), 2000 + copied[:1].nbytes + 2)
         self.assertFalse("astype" in vars(numpy.ndarray) and vars(numpy.ndarray)["astype"] is vars(numpy.memmap)["astype"])
 
-    def test_of_zarr_are_read(self):
+    def test_times_reads_of_zarr(self):
         zarr, numpy = needed("zarr"), needed("numpy")
-        made = zarr.open(path_of("array.zarr"), mode="w", shape=(1000, 64), chunks=(100, 64), dtype="f4")
+        made = zarr.open(file_path("array.zarr"), mode="w", shape=(1000, 64), chunks=(100, 64), dtype="f4")
         made[:] = numpy.arange(64_000, dtype="f4").reshape(1000, 64)
-        self.told()
+        self.ended_stages()
         self.assertEqual(float(made[250][3]), 16_003)
-        self.assertIn("read", self.stages_told())
+        self.assertIn("read", self.stage_names())
 
 
 class Stores(Packages):
-    def test_of_lmdb_are_read(self):
+    def test_counts_bytes_of_lmdb(self):
         lmdb = needed("lmdb")
-        with lmdb.open(path_of("store.lmdb"), map_size=1 << 20) as store:
+        with lmdb.open(file_path("store.lmdb"), map_size=1 << 20) as store:
             with store.begin(write=True) as writer:
                 for number in range(10):
                     writer.put(b"%d" % number, bytes(1000))
             with store.begin() as reader:
                 self.assertEqual(reader.get(b"7"), bytes(1000))
                 self.assertIsNone(reader.get(b"none", None))
-                self.assertEqual(self.bytes_of("read"), 1000)
+                self.assertEqual(self.stage_bytes("read"), 1000)
             with store.begin(buffers=True) as reader:
                 self.assertEqual(len(reader.get(b"3")), 1000)
-                self.assertEqual(self.bytes_of("read"), 1000)
+                self.assertEqual(self.stage_bytes("read"), 1000)
 
-    def test_of_streaming_are_read_unpacked_and_decoded(self):
+    def test_times_stages_of_streaming(self):
         needed("torch")
         streaming = needed("streaming")
-        folder = path_of("shards")
+        folder = file_path("shards")
         with streaming.MDSWriter(out=folder, columns={"x": "bytes", "y": "int"}, compression="zstd") as writer:
             for number in range(20):
                 writer.write({"x": bytes(1000), "y": number})
-        data = streaming.StreamingDataset(local=path_of("shards.local"), remote=folder, batch_size=1)
-        self.told()
+        data = streaming.StreamingDataset(local=file_path("shards.local"), remote=folder, batch_size=1)
+        self.ended_stages()
         self.assertEqual(data[11]["y"], 11)
-        self.assertEqual(self.stages_told(), {"read", "read.decompress", "decode"})
+        self.assertEqual(self.stage_names(), {"read", "read.decompress", "decode"})
 
-    def test_of_litdata_are_read_and_decoded(self):
+    def test_times_stages_of_litdata(self):
         needed("torch")
         litdata, Cache = needed("litdata"), needed("litdata.streaming.cache").Cache
-        folder = path_of("chunks")
+        folder = file_path("chunks")
         os.makedirs(folder, exist_ok=True)
         cache = Cache(folder, chunk_size=5)
         for number in range(20):
@@ -323,10 +323,10 @@ class Stores(Packages):
         cache.done()
         cache.merge()
         data = litdata.StreamingDataset(folder)
-        self.told()
+        self.ended_stages()
         self.assertEqual(data[11]["y"], 11)
-        told = self.stages_told()
-        self.assertLessEqual({"read", "decode"}, told)
+        stages = self.stage_names()
+        self.assertLessEqual({"read", "decode"}, stages)
 
 
 if __name__ == "__main__":

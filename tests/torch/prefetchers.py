@@ -29,7 +29,7 @@ def wait_for(stream):
 
 
 class DataPrefetcher:
-    """As in NVIDIA apex: next() gives None at the end. Fault: what it holds is ready, and yet it fetches the next
+    """Mimics NVIDIA apex: next() gives None at the end. Fault: what it holds is ready, and yet it fetches the next
     batch before it gives it."""
 
     def __init__(self, loader):
@@ -55,7 +55,7 @@ class DataPrefetcher:
 
 
 class FailingPrefetcher(DataPrefetcher):
-    """Fault: nobody thought of the end of an epoch."""
+    """Fault: the end of an epoch is not handled."""
 
     def preload(self):
         self.next_input, self.next_target = next(self.loader, (None, None))

@@ -1,6 +1,6 @@
-"""Trains on a GPU that is not there: what it would have done is told to tests/tools/pretend_cupti.cpp, which
-LOADERSCOPE_CUPTI names. A step copies for 1 ms, then computes for 4 and for 2 ms with a gap of 1 ms, the latter launched
-by another thread, as a backward pass is; the host goes on after 2 ms."""
+"""Trains on a simulated GPU: reports its work to tests/tools/pretend_cupti.cpp, which LOADERSCOPE_CUPTI names.
+A step copies for 1 ms, then computes for 4 and for 2 ms with a gap of 1 ms. Another thread launches the second
+compute, like a backward pass. The host continues after 2 ms."""
 
 import contextlib
 import ctypes
@@ -9,7 +9,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 cupti = ctypes.CDLL(os.environ["LOADERSCOPE_CUPTI"])
-# Before any library of ours is there: its globals are destroyed first.
+# This runs before our libraries are loaded, so that its globals are destroyed first.
 ctypes.CDLL(None).__cxa_atexit(cupti.pretend_release_buffer, None, None)
 
 import torch  # noqa: E402

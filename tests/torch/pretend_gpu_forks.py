@@ -35,7 +35,7 @@ def train(workers):
     return batches
 
 
-print("parent", train(0))  # its GPU is watched from here on
+print("parent", train(0))  # loaderscope watches its GPU from here on
 if sys.argv[1] == "worker":
     print("with a worker", train(1))
 elif os.fork() == 0:

@@ -6,7 +6,7 @@ import socket
 import struct
 from typing import List, NamedTuple
 
-_PAGE, _RING = 64, 192  # bytes of what stands before rings, and before the entries of each
+_PAGE, _RING = 64, 192  # bytes before the rings, and before the entries of each
 _FACTS, _FACT_BYTES = 1 << 12, 72
 _SPANS, _ENTRY = 1 << 14, struct.Struct("=8x7qB23x")  # begin, end, CPU, queued, batch, sample, bytes; stage
 _GPU_RECORDS, _GPU_RECORD_BYTES = 1 << 15, 32
@@ -35,16 +35,16 @@ class PretendHost:
         self._taken = 0
 
     def _page_of_member(self) -> mmap.mmap:
-        if self._taken_in is None:
+        if self._member_page is None:
             self._line, _ = self._listens.accept()
             _, (descriptor,), _, _ = socket.recv_fds(self._line, 1 << 18, 1)
-            self._taken_in = mmap.mmap(descriptor, self._size)
+            self._member_page = mmap.mmap(descriptor, self._size)
             os.close(descriptor)
             self._line.setblocking(False)
         self._take_messages()
-        return self._taken_in
+        return self._member_page
 
-    _taken_in = None
+    _member_page = None
 
     def _take_messages(self) -> None:
         try:

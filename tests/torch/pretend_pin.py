@@ -19,7 +19,7 @@ def pinned(tensor, *_):
 
 
 class Odd:
-    """A queue in which nobody sees the bytes come."""
+    """A queue whose incoming bytes cannot be seen."""
 
     def __init__(self, queue):
         self._odd = queue

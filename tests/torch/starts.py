@@ -1,4 +1,4 @@
-"""What comes before the first batch that is trained with: starts.py JOB [WORKERS]."""
+"""Jobs with much work before the first batch that is trained with: starts.py JOB [WORKERS]."""
 
 import sys
 import time

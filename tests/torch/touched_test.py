@@ -1,4 +1,4 @@
-"""Which files a program touches, by a Python of its own."""
+"""Files that a program touches, traced in a Python of its own."""
 
 import os
 import subprocess
@@ -35,25 +35,25 @@ class TouchedTest(unittest.TestCase):
             with open(output, encoding="utf-8") as lines:
                 return sorted(set(lines.read().split("\n")) - {""})
 
-    def test_modules_and_files_are_told_once_by_their_place_in_the_tree(self):
+    def test_reports_modules_and_files_once_by_path_in_tree(self):
         body = "import lib.data\nfor _ in range(3): open('config.yaml').close()\nopen('/dev/null').close()"
-        told = [line for line in self.touched(body) if "__pycache__" not in line]
-        self.assertEqual(told, ["config.yaml", "lib/__init__.py", "lib/data.py"])
+        touched = [line for line in self.touched(body) if "__pycache__" not in line]
+        self.assertEqual(touched, ["config.yaml", "lib/__init__.py", "lib/data.py"])
 
-    def test_a_compiled_module_is_its_source(self):
+    def test_reports_source_of_compiled_module(self):
         body = "import py_compile; py_compile.compile('lib/data.py'); import lib.data"
         self.assertIn("lib/data.py", self.touched(body))
 
-    def test_what_a_forked_process_reads_is_told(self):
+    def test_reports_files_of_forked_process(self):
         body = "import os\nif os.fork() == 0:\n    open('config.yaml').close(); os._exit(0)\nos.wait()"
         self.assertEqual(self.touched(body), ["config.yaml"])
 
-    def test_programs_are_told_but_not_those_that_look_at_the_system(self):
+    def test_reports_programs_except_system_queries(self):
         self.assertEqual(self.touched("import subprocess; subprocess.run(['uname'], capture_output=True)"), [])
         self.assertEqual(self.touched("import subprocess; subprocess.run(['true'])"), ["!"])
         self.assertEqual(self.touched("import os; os.system('true')"), ["!"])
 
-    def test_what_cannot_be_a_path_breaks_nothing(self):
+    def test_ignores_descriptors_instead_of_paths(self):
         self.assertEqual(self.touched("import os; os.fdopen(os.dup(0)).close(); open(os.dup(0)).close()"), [])
 
 

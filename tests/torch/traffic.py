@@ -19,7 +19,7 @@ REFUSED = set()
 
 
 class Answers(http.server.BaseHTTPRequestHandler):
-    """Of 1000 bytes; each worker's first question is answered with 503."""
+    """Answers of 1000 bytes; each worker's first question is answered with 503."""
 
     protocol_version = "HTTP/1.1"
 
@@ -85,7 +85,7 @@ def objects(workers):
 
 
 def get_batch():
-    """As nanoGPT's."""
+    """Mimics nanoGPT's function."""
     starts = torch.randint(len(TOKENS) - 4096, (64,))
     return torch.stack([torch.from_numpy(TOKENS[at : at + 4096].astype(numpy.int64)) for at in starts])
 

@@ -1,4 +1,4 @@
-"""What a process opens, lists, asks servers for and copies of its data set, as it is counted, without PyTorch: traffic_test.py
+"""Files, listings, requests and copied pages of a process, as they are counted, without PyTorch: traffic_test.py
 LIBRARY, where LIBRARY is libloaderscope_guest.so. A package that is not here is skipped."""
 
 import ast
@@ -21,7 +21,7 @@ import weakref
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import guest_test
 import packages_test
-from packages_test import Packages, needed, path_of
+from packages_test import Packages, needed, file_path
 
 
 def setUpModule():
@@ -80,23 +80,23 @@ class Requests(Packages):
 
 class Clients(Requests):
     def assert_counted(self, throttled=0, retries=0, failed=0):
-        """As they came to the server."""
+        """Compares the counts with the requests that the server received."""
         counted = self.traffic
         self.assertEqual(counted.requests, len(Answers.came) + failed)
         self.assertEqual((counted.throttled, counted.retries, counted.failed), (throttled, retries, failed))
         self.assertEqual(counted.bytes, 100 * sum(path.startswith("/200") for path in Answers.came) + 100 * retries)
         self.assertGreater(counted.spent, 0)
 
-    def test_by_urllib_are_counted(self):
+    def test_counts_requests_of_urllib(self):
         for path in ("/200/a", "/302/b"):
             self.assertEqual(len(urllib.request.urlopen(self.address + path).read()), 100)
         with self.assertRaises(urllib.error.HTTPError):
             urllib.request.urlopen(self.address + "/503/c")
         self.assertEqual(Answers.came, ["/200/a", "/302/b", "/200/moved", "/503/c"])
         self.assert_counted(throttled=1)
-        self.assertIn("read", self.stages_told())
+        self.assertIn("read", self.stage_names())
 
-    def test_without_an_answer_are_counted(self):
+    def test_counts_requests_without_answer(self):
         with socket.create_server(("127.0.0.1", 0)) as silent:  # an answer that came already could be read
             connection = http.client.HTTPConnection("127.0.0.1", silent.getsockname()[1])
             connection.request("GET", "/200/a")
@@ -105,14 +105,14 @@ class Clients(Requests):
                 connection.getresponse()
         self.assertEqual((self.traffic.requests, self.traffic.failed), (1, 1))
 
-    def test_a_connection_that_is_left_is_closed_at_once(self):
+    def test_closes_abandoned_connection_at_once(self):
         connection = http.client.HTTPConnection("127.0.0.1", self.server.server_port)
         connection.request("GET", "/200/a")
         gone = weakref.ref(connection)
         del connection
         self.assertIsNone(gone())
 
-    def test_by_requests_are_counted_with_their_retries(self):
+    def test_counts_requests_and_retries_of_requests(self):
         requests, adapters = needed("requests"), needed("requests.adapters")
         retry = needed("urllib3.util.retry").Retry(3, status_forcelist=[503, 429], backoff_factor=0.001)
         with requests.Session() as session:
@@ -123,7 +123,7 @@ class Clients(Requests):
         self.assert_counted(throttled=2, retries=2)
         self.assertIn(f"GET {self.address}/200/d", self.traffic._names)
 
-    def test_by_botocore_are_counted_with_their_retries(self):
+    def test_counts_requests_and_retries_of_botocore(self):
         boto3 = needed("boto3")
         client = boto3.client("s3", endpoint_url=self.address, aws_access_key_id="a", aws_secret_access_key="b",
                               region_name="us-east-1")
@@ -135,7 +135,7 @@ class Clients(Requests):
         self.assertEqual(len(Answers.came), 3)
         self.assert_counted(throttled=1, retries=1)
 
-    def test_by_aiohttp_are_counted(self):
+    def test_counts_requests_of_aiohttp(self):
         aiohttp, asyncio = needed("aiohttp"), needed("asyncio")
 
         async def ask():
@@ -147,15 +147,15 @@ class Clients(Requests):
         asyncio.run(ask())
         self.assert_counted(throttled=1, retries=1)
 
-    def test_by_fsspec_are_read_and_counted(self):
+    def test_counts_requests_and_bytes_of_fsspec(self):
         needed("aiohttp")
         files = needed("fsspec").filesystem("http", skip_instance_cache=True)
-        self.told()
+        self.ended_stages()
         self.assertEqual(len(files.cat_file(self.address + "/200/a")), 100)
-        self.assertEqual(self.bytes_of("read"), 100)
+        self.assertEqual(self.stage_bytes("read"), 100)
         self.assert_counted()
 
-    def test_by_httpx_are_counted(self):
+    def test_counts_requests_of_httpx(self):
         httpx = needed("httpx")
         with httpx.Client() as client:
             for path in ("/200/a", "/503/b", "/503/b"):
@@ -191,7 +191,7 @@ LISTED = b"""<?xml version="1.0"?><ListBucketResult xmlns="http://s3.amazonaws.c
 class S3Connector(Requests):
     answers = S3Answers
 
-    def test_reads_and_its_requests_are_counted(self):
+    def test_counts_bytes_and_requests(self):
         needed("torch")
         s3 = needed("s3torchconnector")
         with unittest.mock.patch.dict(os.environ, AWS_ACCESS_KEY_ID="a", AWS_SECRET_ACCESS_KEY="b"):
@@ -199,9 +199,9 @@ class S3Connector(Requests):
                 "s3://bucket/", region="us-east-1", endpoint=self.address,
                 s3client_config=s3.S3ClientConfig(force_path_style=True))
             self.assertEqual(len(data), 1)
-            self.told()
+            self.ended_stages()
             self.assertEqual(len(data[0].read()), 1000)
-        self.assertEqual(self.bytes_of("read"), 1000)
+        self.assertEqual(self.stage_bytes("read"), 1000)
         self.assertEqual(self.traffic.requests, 2)
         self.assertEqual(list(self.traffic._names)[:2], ["LIST s3://bucket/", "GET s3://bucket/a.bin"])
 
@@ -212,32 +212,32 @@ class Opens(Packages):
         from loaderscope_guest import traffic
 
         self.traffic = traffic
-        with open(path_of("opened"), "wb") as file:
+        with open(file_path("opened"), "wb") as file:
             file.write(b"1")
 
     def counted(self):
         return [self.library.opened(what) for what in range(3)]
 
-    def test_and_listings_are_counted_and_named(self):
+    def test_counts_and_names_opens_and_listings(self):
         traffic = self.traffic.Traffic()
         traffic.listen()
         before = self.counted()
         for _ in range(3):
-            with open(path_of("opened"), "rb") as file:
+            with open(file_path("opened"), "rb") as file:
                 file.read()
-        os.close(os.open(path_of("opened"), os.O_RDONLY))
+        os.close(os.open(file_path("opened"), os.O_RDONLY))
         os.close(os.open(os.devnull, os.O_RDONLY))
         os.listdir(pathlib.Path(guest_test.FOLDER))
         list(os.scandir(guest_test.FOLDER))
         open(os.dup(0), closefd=True).close()
         self.assertEqual([now - then for now, then in zip(self.counted(), before)], [4, 0, 2])
-        self.assertEqual(list(traffic._names), [path_of("opened"), "list " + guest_test.FOLDER])
+        self.assertEqual(list(traffic._names), [file_path("opened"), "list " + guest_test.FOLDER])
         traffic._take_names()
-        open(path_of("opened"), "rb").close()
+        open(file_path("opened"), "rb").close()
         self.assertEqual(traffic._names, {})
 
-    def test_of_modules_are_told_apart(self):
-        with open(path_of("a_module.py"), "w") as file:
+    def test_separates_modules_from_files(self):
+        with open(file_path("a_module.py"), "w") as file:
             file.write("VALUE = 3")
         before = self.counted()
         sys.path.insert(0, guest_test.FOLDER)
@@ -247,29 +247,29 @@ class Opens(Packages):
         self.assertEqual(files, 0)
         self.assertGreaterEqual(modules, 1)
 
-    def test_that_fail_stay_as_they_are(self):
+    def test_raises_original_error_of_failed_open(self):
         self.traffic.Traffic().listen()
         with self.assertRaises(FileNotFoundError):
-            open(path_of("none"), "rb")
+            open(file_path("none"), "rb")
         with self.assertRaises((OSError, UnicodeError)):
             open("\udcff\ud800", "rb")
 
-    def test_of_a_child_are_its_own(self):
+    def test_counts_opens_of_child_separately(self):
         traffic = self.traffic.Traffic()
         traffic.listen()
         traffic._take_names()
-        open(path_of("opened"), "rb").close()
+        open(file_path("opened"), "rb").close()
         child = os.fork()
         if child == 0:
             before = self.library.opened(self.traffic.FILES)
-            open(path_of("opened"), "rb").close()
-            is_own = before == 0 and list(traffic._names) == [path_of("opened")]
+            open(file_path("opened"), "rb").close()
+            is_own = before == 0 and list(traffic._names) == [file_path("opened")]
             os._exit(0 if is_own else 1)
         self.assertEqual(os.waitpid(child, 0)[1], 0)
 
 
 class Photos:
-    """With 50000 pairs of a name and a number."""
+    """Data set with 50000 pairs of a name and a number."""
 
     def __init__(self):
         self.samples = [(f"folder/{number}.jpg", number) for number in range(50_000)]
@@ -287,9 +287,9 @@ class CopiedPages(unittest.TestCase):
         self.copied.note(self.data)
 
     def shares_in_child(self, touch):
-        """By attribute."""
+        """Returns the copied share of each attribute."""
         reading, writing = os.pipe()
-        gc.collect()  # once it has been through pairs of a name and a number it leaves them alone
+        gc.collect()  # a first collection stops tracking the pairs
         child = os.fork()
         if child == 0:
             gc.disable()
@@ -297,12 +297,12 @@ class CopiedPages(unittest.TestCase):
             os.write(writing, repr([(name, share) for name, _, share in self.copied.shares()]).encode())
             os._exit(0)
         os.waitpid(child, 0)
-        told = ast.literal_eval(os.read(reading, 1 << 16).decode())
+        parts = ast.literal_eval(os.read(reading, 1 << 16).decode())
         os.close(reading)
         os.close(writing)
-        return {name.split(" ")[0]: share for name, share in told}
+        return {name.split(" ")[0]: share for name, share in parts}
 
-    def test_are_of_what_a_child_has_touched(self):
+    def test_measures_pages_that_child_touched(self):
         self.assertEqual([part.name for part in self.copied.parts],
                          ["Photos.samples (list of 50000 tuple)", "Photos.labels (dict of 20000 str)",
                           "Photos.inner.words (list of 20000 str)"])
@@ -316,7 +316,7 @@ class CopiedPages(unittest.TestCase):
         self.assertGreater(touched["Photos.samples"], 0.9)
         self.assertLess(touched["Photos.inner.words"], 0.3)
 
-    def test_are_looked_for_once_for_each_data_set(self):
+    def test_searches_each_data_set_once(self):
         """A program may take turns with those of training and validation."""
         from loaderscope_guest import copied_pages
 
@@ -329,14 +329,14 @@ class CopiedPages(unittest.TestCase):
         self.copied.note(self.data)
         self.assertEqual(len(self.copied.parts), 3)
 
-    def test_of_a_huge_dictionary_are_among_its_first_entries(self):
+    def test_samples_first_entries_of_huge_dictionary(self):
         from loaderscope_guest import copied_pages
 
-        (part,) = copied_pages._part_of("labels", dict.fromkeys(range(3 * copied_pages._FARTHEST), 1.5))
+        (part,) = copied_pages._value_parts("labels", dict.fromkeys(range(3 * copied_pages._FARTHEST), 1.5))
         self.assertIn("dict of 600000", part.name)
         self.assertLess(len(part.places), 3 * copied_pages._LOOKS_AT)
 
-    def test_of_arrays_are_copied_where_they_are_written_to(self):
+    def test_measures_written_part_of_array(self):
         numpy = needed("numpy")
         self.data = types.SimpleNamespace(numbers=numpy.zeros(1_000_000))
         self.data.numbers[:] = 1

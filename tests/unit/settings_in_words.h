@@ -9,7 +9,7 @@
 
 namespace loaderscope::test {
 
-// What is given; not resolved.
+// The given settings, not resolved.
 inline RunConfig given_in_words(std::string_view settings) {
   std::istringstream words{std::string(settings)};
   std::string lines, word;

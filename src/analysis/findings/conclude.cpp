@@ -24,14 +24,14 @@ Finding* finding_named(Analysis& analysis, const RunRecord& record, std::string_
   const FindingInput facts(record, analysis);
   const std::optional<Candidate> seen = look_at(row, facts);
   if (!seen) return nullptr;
-  analysis.findings.push_back(said_of(facts, row, *seen, {}));
+  analysis.findings.push_back(build_finding(facts, row, *seen, {}));
   return &analysis.findings.back();
 }
 
 // Share of the window that would be gained without other programs, by the model or by the CPU time
 // that they took while threads waited for a core.
 double caused_by_others(const Analysis& analysis, const RunRecord& record) {
-  const double waited = share_of(analysis.account.stall[Cause::contention], analysis.account);
+  const double waited = window_share(analysis.account.stall[Cause::contention], analysis.account);
   double caused = contention_of_others(record).value_or(0) * waited;
   const double window = seconds(analysis.account.window);
   for (const Finding& finding : analysis.findings)
@@ -47,11 +47,11 @@ void blame(Analysis& analysis, const RunRecord& record, std::string_view what,
   verdict.candidates = std::move(candidates);
   verdict.no_gain = verdict.together = false;
   verdict.hidden.reset();
-  verdict.sentence = sentence_of(record, analysis, verdict);
+  verdict.sentence = verdict_sentence(record, analysis, verdict);
 }
 
 void blame_no_stage(Analysis& analysis, const RunRecord& record) {
-  const double idle = share_of(analysis.account.idle(), analysis.account);
+  const double idle = window_share(analysis.account.idle(), analysis.account);
   if (!analysis.has_busy || idle < kModerateStall) return;
   if (caused_by_others(analysis, record) > kMaxOfIdle * idle) {
     Finding* others = finding_named(analysis, record, kOtherPrograms);
@@ -80,8 +80,8 @@ bool is_about(const Finding& finding, Cause cause, const Analysis& analysis,
 }
 
 // Causes that the fix removes, the one with most seconds first.
-std::vector<Cause> causes_of(const Finding& fix, const Analysis& analysis,
-                             const RunRecord& record) {
+std::vector<Cause> fixed_causes(const Finding& fix, const Analysis& analysis,
+                                const RunRecord& record) {
   const auto& stall = analysis.account.stall;
   std::vector<Cause> causes;
   for (const auto& word : Words<Cause>::table()) {
@@ -95,21 +95,21 @@ std::vector<Cause> causes_of(const Finding& fix, const Analysis& analysis,
 }
 
 // Rewrites the first line if the fix removes none of the causes that it names.
-void name_what_is_mended(const Finding& fix, Analysis& analysis, const RunRecord& record) {
+void name_fixed_cause(const Finding& fix, Analysis& analysis, const RunRecord& record) {
   if (!fix.has_figures() || analysis.verdict.bound_by == "compute") return;
-  const std::vector<Cause> mended = causes_of(fix, analysis, record);
+  const std::vector<Cause> fixed = fixed_causes(fix, analysis, record);
   const auto& named = analysis.verdict.candidates;
-  const bool names_one = std::any_of(mended.begin(), mended.end(), [&](Cause cause) {
+  const bool names_one = std::any_of(fixed.begin(), fixed.end(), [&](Cause cause) {
     return std::find(named.begin(), named.end(), cause) != named.end();
   });
-  if (mended.empty() || names_one) return;
-  analysis.verdict.sentence = sentence_of_fix(record, analysis, mended.front());
+  if (fixed.empty() || names_one) return;
+  analysis.verdict.sentence = fix_sentence(record, analysis, fixed.front());
 }
 
 // A fix may remove most seconds of a cause that another finding is about, as a program without
 // workers starts none: then that finding says why.
 void name_cause(Analysis& analysis, const RunRecord& record) {
-  const Finding* fix = fix_of(analysis);
+  const Finding* fix = advised_fix(analysis);
   if (fix == nullptr || !fix->removes || is_about(*fix, *fix->removes, analysis, record)) return;
   const Finding* about = nullptr;
   for (const Finding& finding : analysis.findings) {
@@ -124,11 +124,11 @@ void name_cause(Analysis& analysis, const RunRecord& record) {
 
 void conclude(Analysis& analysis, const RunRecord& record) {
   if (analysis.verdict.withheld_reason) return;
-  const Finding* fix = fix_of(analysis);
+  const Finding* fix = advised_fix(analysis);
   if (fix == nullptr)
     blame_no_stage(analysis, record);
   else
-    name_what_is_mended(*fix, analysis, record);
+    name_fixed_cause(*fix, analysis, record);
   name_cause(analysis, record);
 }
 

@@ -79,7 +79,7 @@ void advise_fewer_bytes(const FindingInput& facts, Candidate& candidate) {
   const bool ours = is_native_engine(config.engine.value) || is_model_engine(config.engine.value);
   const bool can_be_bytes = config.image.transfer != Transfer::u8 && !facts.has_arrays();
   if (ours && can_be_bytes && !config.data.delivered_bytes.given &&
-      config.cost_of(Stage::h2d) == nullptr)
+      config.declared_cost(Stage::h2d) == nullptr)
     candidate.to_run = {{"transfer", "u8"}};
 }
 
@@ -94,7 +94,7 @@ std::optional<Candidate> pageable_copies(const FindingInput& facts) {
                                   rate_words(facts), format_percent(facts.share(Cause::h2d))),
                       {{{"memory", "pin-thread"}}, {{"memory", "pinned-slots"}}},
                       fmt::format("{}; then {}", loader_words(facts.record, {"pin_memory=True"}),
-                                  framework_of(facts.record).copies)};
+                                  find_framework(facts.record).copies)};
   for (Changes& changes : with_overlap(facts, {{"memory", "pin-thread"}}))
     candidate.options.push_back(std::move(changes));
   return candidate;

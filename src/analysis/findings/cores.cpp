@@ -27,12 +27,12 @@ double cpu_of_stages(const FindingInput& facts) {
 }
 
 // Returns the cores in use on a host, on average over the window.
-double cores_of(const FindingInput& facts, double cpu_s) {
+double cores_in_use(const FindingInput& facts, double cpu_s) {
   const auto hosts = static_cast<double>(facts.hosts());
   return part(cpu_s, hosts * seconds(facts.analysis.account.window));
 }
 
-std::string in_brackets(const std::string& text) { return text.empty() ? "" : " (" + text + ")"; }
+std::string bracketed(const std::string& text) { return text.empty() ? "" : " (" + text + ")"; }
 
 // ", 60.0 % of it because of them"
 std::string others_words(const FindingInput& facts) {
@@ -41,11 +41,11 @@ std::string others_words(const FindingInput& facts) {
 }
 
 // Threads that make no batch, and the part of the CPU time that they take.
-struct Beside {
+struct ExtraThreads {
   double extra = 0, all = 0, share = 0;
 };
 
-Beside beside_stages(const FindingInput& facts) {
+ExtraThreads threads_beyond_stages(const FindingInput& facts) {
   const double all = facts.metric(metric::process_threads);
   const double own = facts.metric(metric::process_cpu_s);
   return {all - facts.metric(metric::process_loader_threads), all,
@@ -54,7 +54,7 @@ Beside beside_stages(const FindingInput& facts) {
 
 // Returns the same for workers that were watched from outside. One thread makes the batches,
 // another sends them.
-Beside beside_workers(const FindingInput& facts) {
+ExtraThreads threads_beyond_workers(const FindingInput& facts) {
   constexpr double kOwn = 2;
   const auto workers = static_cast<double>(facts.threads_of_host());
   const double each = facts.metric(metric::workers_threads);
@@ -101,7 +101,7 @@ std::string core_words(const FindingInput& facts) {
   constexpr std::size_t kMax = 4;
   std::vector<std::pair<double, std::string_view>> used;
   for (const auto& word : Words<Stage>::table()) {
-    const double cores = cores_of(facts, seconds(facts.stages[word.value].cpu));
+    const double cores = cores_in_use(facts, seconds(facts.stages[word.value].cpu));
     if (cores >= kWorthNaming) used.emplace_back(cores, word.name);
   }
   std::stable_sort(used.begin(), used.end(),
@@ -114,16 +114,17 @@ std::string core_words(const FindingInput& facts) {
 
 std::optional<Candidate> cores_exhausted(const FindingInput& facts) {
   constexpr double kAll = 0.9;
-  constexpr double kOneMore = 0.3, kOfMany = 0.02;  // cores that are idle: a worker has room there
+  constexpr double kOneMore = 0.3,
+                   kIdleShare = 0.02;  // cores that are idle: a worker has room there
   constexpr double kNone = 0.1;
   const double counted = facts.metric(metric::process_cpu_s);
-  const double used = cores_of(facts, counted > 0 ? counted : cpu_of_stages(facts));
+  const double used = cores_in_use(facts, counted > 0 ? counted : cpu_of_stages(facts));
   const double waiting = facts.making() + facts.share(Cause::contention);
   const bool are_known = facts.config.declared.cores > 0;
   if (!are_known || waiting < kMuchCpu || used < kAll * facts.config.declared.cores)
     return std::nullopt;
   const double idle = facts.idle_cores().value_or(facts.config.declared.cores - used);
-  if (idle >= std::max(kOneMore, kOfMany * facts.config.declared.cores)) return std::nullopt;
+  if (idle >= std::max(kOneMore, kIdleShare * facts.config.declared.cores)) return std::nullopt;
   const Stage most = most_used(facts);
   const bool may_scale = is_native_engine(facts.record.engine) && most == Stage::decode &&
                          facts.config.image.dct_scale == DctScale::off;
@@ -147,9 +148,9 @@ std::optional<Candidate> other_programs(const FindingInput& facts) {
   return Candidate{
       fmt::format("other programs took {:.2g} of {}{}, this one {:.2g}{}; its threads "
                   "wait for a core {} of the time{}",
-                  cores_of(facts, others), format_cores(facts.config.declared.cores),
-                  in_brackets(facts.named(metric::host_other_cpu_s)), cores_of(facts, own),
-                  in_brackets(core_words(facts)), format_percent(facts.share(Cause::contention)),
+                  cores_in_use(facts, others), format_cores(facts.config.declared.cores),
+                  bracketed(facts.named(metric::host_other_cpu_s)), cores_in_use(facts, own),
+                  bracketed(core_words(facts)), format_percent(facts.share(Cause::contention)),
                   others_words(facts)),
       {kMachineAlone},
       "nothing in the loader: end the other programs, or give the job cores of its own (taskset, "
@@ -160,14 +161,16 @@ std::optional<Candidate> nested_thread_pools(const FindingInput& facts) {
   const bool watched = facts.metric(metric::workers_threads) > 0;
   const bool counted = watched || facts.metric(metric::process_loader_threads) > 0;
   if (!counted || facts.share(Cause::contention) < kMinReportedShare) return std::nullopt;
-  const Beside beside = watched ? beside_workers(facts) : beside_stages(facts);
-  if (beside.extra < static_cast<double>(std::max<std::int64_t>(2, facts.threads_of_host())) ||
-      beside.share < kMuchOfOwn)
+  const ExtraThreads extra_threads =
+      watched ? threads_beyond_workers(facts) : threads_beyond_stages(facts);
+  if (extra_threads.extra <
+          static_cast<double>(std::max<std::int64_t>(2, facts.threads_of_host())) ||
+      extra_threads.share < kMuchOfOwn)
     return std::nullopt;
   return Candidate{
       fmt::format("{:.0f} of {:.0f} threads are not the loader's and take {} of its CPU time; "
                   "threads wait for a core {} of the time{}",
-                  beside.extra, beside.all, format_percent(beside.share),
+                  extra_threads.extra, extra_threads.all, format_percent(extra_threads.share),
                   format_percent(facts.share(Cause::contention)), pool_words(facts)),
       {kMachineAlone},
       "cv2.setNumThreads(0) in worker_init_fn; OMP_NUM_THREADS=1 before the start (torch's own "
@@ -178,14 +181,15 @@ std::optional<Candidate> interpreter_lock(const FindingInput& facts) {
   const double worker = facts.metric(metric::gil_worker_wait_share);
   const double trainer = facts.metric(metric::gil_trainer_wait_share);
   if (std::max(worker, trainer) < kMuchCpu) return std::nullopt;
-  const bool in_worker = worker >= trainer;
+  const bool is_in_worker = worker >= trainer;
   return Candidate{
       fmt::format("{} wait {} of the time for another thread of their process to give Python's "
                   "lock back",
-                  in_worker ? "workers" : "trainers", format_percent(in_worker ? worker : trainer)),
+                  is_in_worker ? "workers" : "trainers",
+                  format_percent(is_in_worker ? worker : trainer)),
       {},
-      in_worker ? "no Python threads in the data set: more num_workers in their place"
-                : "no Python threads next to the training loop: num_workers for what they do"};
+      is_in_worker ? "no Python threads in the data set: more num_workers in their place"
+                   : "no Python threads next to the training loop: num_workers for what they do"};
 }
 
 }  // namespace loaderscope

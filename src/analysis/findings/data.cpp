@@ -56,36 +56,36 @@ Shared shared_samples(const RunRecord& record) {
 }
 
 std::string split_by_rank(const FindingInput& facts) {
-  return std::string(framework_of(facts.record).divides) +
+  return std::string(find_framework(facts.record).divides) +
          "; shards split by node (webdataset.split_by_node); right where the ranks hold parts of "
          "one model";
 }
 
-std::int64_t count_of(const FindingInput& facts, std::string_view metric) {
+std::int64_t metric_count(const FindingInput& facts, std::string_view metric) {
   return std::llround(facts.metric(metric));
 }
 
 }  // namespace
 
 std::optional<Candidate> same_order_every_epoch(const FindingInput& facts) {
-  const std::int64_t epochs = count_of(facts, metric::data_repeated_orders);
+  const std::int64_t epochs = metric_count(facts, metric::data_repeated_orders);
   if (epochs == 0) return std::nullopt;
   return Candidate{
       fmt::format("{} had the shuffled order of an earlier one", plural(epochs, "epoch")),
       {},
-      "sampler.set_epoch(epoch) before every epoch; do not seed its generator anew"};
+      "sampler.set_epoch(epoch) before every epoch; do not seed its generator again"};
 }
 
 std::optional<Candidate> ranks_see_same_data(const FindingInput& facts) {
   if (facts.record.ranks.size() < 2) return std::nullopt;
-  const std::int64_t alike = count_of(facts, metric::data_alike_ranks);
+  const std::int64_t alike = metric_count(facts, metric::data_alike_ranks);
   if (alike > 0) {
     return Candidate{
         fmt::format("{} began an epoch with the samples of another one", plural(alike, "rank")),
         {},
         split_by_rank(facts)};
   }
-  if (count_of(facts, metric::data_unnamed_samples) > 0) return std::nullopt;
+  if (metric_count(facts, metric::data_unnamed_samples) > 0) return std::nullopt;
   const auto [epochs, samples, shared] = shared_samples(facts.record);
   // A sampler repeats some for parts of the same size, at most one for each other rank.
   const std::int64_t padding = epochs * (std::ssize(facts.record.ranks) - 1);
@@ -101,8 +101,8 @@ std::optional<Candidate> ranks_see_same_data(const FindingInput& facts) {
 }
 
 std::optional<Candidate> workers_see_same_data(const FindingInput& facts) {
-  const std::int64_t alike = count_of(facts, metric::data_alike_streams);
-  const bool copied = count_of(facts, metric::data_copied_streams) > 0;
+  const std::int64_t alike = metric_count(facts, metric::data_alike_streams);
+  const bool copied = metric_count(facts, metric::data_copied_streams) > 0;
   if (alike == 0 && !copied) return std::nullopt;
   std::string evidence;
   if (alike > 0) {
@@ -120,7 +120,7 @@ std::optional<Candidate> workers_see_same_data(const FindingInput& facts) {
 }
 
 std::optional<Candidate> workers_share_random_numbers(const FindingInput& facts) {
-  const std::int64_t alike = count_of(facts, metric::data_alike_seeds);
+  const std::int64_t alike = metric_count(facts, metric::data_alike_seeds);
   if (alike == 0) return std::nullopt;
   return Candidate{
       fmt::format("{} of {} begin an epoch with the same random numbers: {}",
@@ -132,7 +132,7 @@ std::optional<Candidate> workers_share_random_numbers(const FindingInput& facts)
 }
 
 std::optional<Candidate> epochs_repeat_random_numbers(const FindingInput& facts) {
-  const std::int64_t alike = count_of(facts, metric::data_repeated_seeds);
+  const std::int64_t alike = metric_count(facts, metric::data_repeated_seeds);
   if (alike == 0) return std::nullopt;
   return Candidate{fmt::format("{} began with the random numbers of an earlier one: {}",
                                plural(alike, "epoch"), facts.named(metric::data_repeated_seeds)),
@@ -142,12 +142,12 @@ std::optional<Candidate> epochs_repeat_random_numbers(const FindingInput& facts)
 }
 
 std::optional<Candidate> workers_have_stale_state(const FindingInput& facts) {
-  const std::int64_t stale = count_of(facts, metric::data_stale_settings);
-  const std::int64_t exhausted = count_of(facts, metric::data_exhausted_streams);
+  const std::int64_t stale = metric_count(facts, metric::data_stale_settings);
+  const std::int64_t exhausted = metric_count(facts, metric::data_exhausted_streams);
   if (stale == 0 && exhausted == 0) return std::nullopt;
   if (stale > 0) {
     return Candidate{
-        fmt::format("the trainer set {} anew between epochs, and persistent workers still have "
+        fmt::format("the trainer set {} again between epochs, and persistent workers still have "
                     "what they began with",
                     facts.named(metric::data_stale_settings)),
         {},
@@ -156,7 +156,7 @@ std::optional<Candidate> workers_have_stale_state(const FindingInput& facts) {
   return Candidate{fmt::format("in {} a persistent worker's stream had nothing left",
                                plural(exhausted, "epoch")),
                    {},
-                   "begin anew in __iter__, or persistent_workers=False"};
+                   "restart in __iter__, or persistent_workers=False"};
 }
 
 }  // namespace loaderscope

@@ -18,7 +18,7 @@ std::string with_value(std::string text, const Changes& changes) {
   return text.replace(hole, 2, changes.front().value);
 }
 
-Changes direction_of(const Candidate& candidate) {
+Changes direction_changes(const Candidate& candidate) {
   if (!candidate.direction.empty()) return candidate.direction;
   return candidate.options.empty() ? Changes() : candidate.options.front();
 }
@@ -49,7 +49,7 @@ const Finding* first_that(const Analysis& analysis, const Is& is) {
 
 }  // namespace
 
-const Finding* fix_of(const Analysis& analysis) {
+const Finding* advised_fix(const Analysis& analysis) {
   if (analysis.verdict.withheld_reason && !analysis.is_of_trace) return nullptr;
   // A rank that the others wait for is the subject, however much a setting of all ranks gains.
   const Finding* leads = first_that(analysis, [](const Finding& f) { return !f.wrong_data; });
@@ -59,7 +59,7 @@ const Finding* fix_of(const Analysis& analysis) {
 }
 
 ChangeKind Finding::kind() const {
-  if (mended_by == FixedBy::administrator) return ChangeKind::hardware;
+  if (fixed_by == FixedBy::administrator) return ChangeKind::hardware;
   // Another batch size is another training.
   const bool is_other_training = std::any_of(
       changes.begin(), changes.end(), [](const Change& one) { return one.key == "batch-size"; });
@@ -85,8 +85,8 @@ std::optional<Candidate> look_at(const FindingRow& row, const FindingInput& fact
   return row.is_of_gpu && !facts.has_gpu() ? std::nullopt : row.look(facts);
 }
 
-Finding said_of(const FindingInput& facts, const FindingRow& row, const Candidate& candidate,
-                const Changes& changes) {
+Finding build_finding(const FindingInput& facts, const FindingRow& row, const Candidate& candidate,
+                      const Changes& changes) {
   Finding finding;
   finding.id = row.row.name;
   finding.evidence = candidate.evidence;
@@ -96,7 +96,7 @@ Finding said_of(const FindingInput& facts, const FindingRow& row, const Candidat
     std::transform(changes.begin(), changes.end(), std::back_inserter(finding.to_run), as_setting);
   finding.pytorch = with_value(candidate.pytorch, finding.changes);
   finding.waited = candidate.waited.value_or(row.waited != nullptr ? row.waited(facts) : 0);
-  finding.mended_by = row.mended_by;
+  finding.fixed_by = row.fixed_by;
   finding.wrong_data = row.gives_back == Benefit::correct_data;
   return finding;
 }
@@ -105,7 +105,7 @@ Finding said_of(const FindingInput& facts, const FindingRow& row, const Candidat
 static bool is_supposed(const Finding& finding) {
   constexpr double kMax = 10;
   return !finding.changes.empty() && std::ranges::all_of(finding.changes, [](const Change& change) {
-    const std::optional<Speedup> speedup = speedup_of(change);
+    const std::optional<Speedup> speedup = find_speedup(change);
     return speedup && speedup->factor <= kMax;
   });
 }
@@ -117,7 +117,7 @@ static bool changes_key(const Finding& finding, std::string_view key) {
 
 void put_fix_first(std::vector<Finding>& findings, const FindingWeight& weight) {
   constexpr double kEnough = 1.0 / 3;  // share of the gain of the best change of later kinds
-  const auto best_of = [&](auto is_of) {
+  const auto best_finding = [&](auto is_of) {
     auto best = findings.end();
     for (auto at = findings.begin(); at != findings.end(); ++at) {
       const bool counts = is_of(at->kind()) && at->is_worth_doing();
@@ -126,9 +126,10 @@ void put_fix_first(std::vector<Finding>& findings, const FindingWeight& weight) 
     return best;
   };
   const auto end = findings.end();
-  const auto setting = best_of([](ChangeKind kind) { return kind == ChangeKind::setting; });
-  const auto rewriting = best_of([](ChangeKind kind) { return kind == ChangeKind::rewriting; });
-  const auto hardware = best_of([](ChangeKind kind) { return kind == ChangeKind::hardware; });
+  const auto setting = best_finding([](ChangeKind kind) { return kind == ChangeKind::setting; });
+  const auto rewriting =
+      best_finding([](ChangeKind kind) { return kind == ChangeKind::rewriting; });
+  const auto hardware = best_finding([](ChangeKind kind) { return kind == ChangeKind::hardware; });
   auto fix = hardware;
   if (rewriting != end &&
       (fix == end || (weight(*rewriting) >= kEnough * weight(*fix) &&
@@ -179,7 +180,7 @@ std::vector<Finding> find_wrong_data(const RunRecord& record, const Analysis& an
   for (const FindingRow& row : finding_table()) {
     if (row.gives_back != Benefit::correct_data) continue;
     if (const std::optional<Candidate> candidate = look_at(row, facts))
-      findings.push_back(said_of(facts, row, *candidate, {}));
+      findings.push_back(build_finding(facts, row, *candidate, {}));
   }
   return findings;
 }
@@ -193,7 +194,7 @@ std::vector<Finding> find_directions(const RunRecord& record, const Analysis& an
   for (const FindingRow& row : finding_table()) {
     const std::optional<Candidate> candidate = look_at(row, facts);
     if (!candidate) continue;
-    Finding said = said_of(facts, row, *candidate, direction_of(*candidate));
+    Finding said = build_finding(facts, row, *candidate, direction_changes(*candidate));
     if (!is_worth_a_direction(row, *candidate, said)) continue;
     said.evidence += memory_words(facts, said.changes);
     findings.push_back(std::move(said));

@@ -103,8 +103,8 @@ struct Candidate {
 // Evaluates a row. Rows about a GPU return no candidate without one.
 std::optional<Candidate> look_at(const FindingRow& row, const FindingInput& facts);
 // Returns the finding of a candidate that `changes` fix, without figures.
-Finding said_of(const FindingInput& facts, const FindingRow& row, const Candidate& candidate,
-                const Changes& changes);
+Finding build_finding(const FindingInput& facts, const FindingRow& row, const Candidate& candidate,
+                      const Changes& changes);
 // The gain of a finding, to compare it with others.
 using FindingWeight = std::function<double(const Finding&)>;
 // Puts the advised change first: a setting with at least a third of the gain of the later kinds,
@@ -155,7 +155,7 @@ std::optional<Candidate> state_snapshots(const FindingInput& facts);
 std::optional<Candidate> garbage_collection(const FindingInput& facts);
 
 // Names that the guest gives to parts of a stage.
-inline constexpr std::string_view kOfDataFrames = "pandas", kOfOpens = "opening ";
+inline constexpr std::string_view kDataFrames = "pandas", kOpens = "opening ";
 std::optional<Candidate> batched_indexing(const FindingInput& facts);
 std::optional<Candidate> rows_of_data_frames(const FindingInput& facts);
 std::optional<Candidate> opened_per_sample(const FindingInput& facts);

@@ -29,7 +29,7 @@ std::string advice_for(const FindingInput& facts, std::string_view cause) {
            "train.py; py-spy record -- python train.py): imports, its data set and its model";
   }
   if (cause == "skip") {
-    return "go on where the run was stopped instead of making what it has seen: a sampler that "
+    return "continue where the run was stopped instead of making what it has seen: a sampler that "
            "leaves its first indices out, as accelerate.skip_first_batches(loader, N) has for a "
            "data set with indices, or torchdata's StatefulDataLoader and its state_dict()";
   }

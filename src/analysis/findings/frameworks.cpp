@@ -106,7 +106,7 @@ std::span<const FrameworkRow> framework_table() {
   return table;
 }
 
-const FrameworkRow& framework_of(const RunRecord& record) {
+const FrameworkRow& find_framework(const RunRecord& record) {
   const std::vector<std::string> none;
   const std::vector<std::string>& made_by = record.program ? record.program->made_by : none;
   const auto found = [&](bool giving_way) {
@@ -122,12 +122,12 @@ const FrameworkRow& framework_of(const RunRecord& record) {
 }
 
 std::string argument_name(const RunRecord& record, std::string_view argument) {
-  const std::string_view name = own_name(framework_of(record), argument);
+  const std::string_view name = own_name(find_framework(record), argument);
   return std::string(name.empty() ? argument : name);
 }
 
 std::string loader_words(const RunRecord& record, const std::vector<std::string_view>& arguments) {
-  const FrameworkRow& framework = framework_of(record);
+  const FrameworkRow& framework = find_framework(record);
   std::string taken, others;
   for (const std::string_view argument : arguments) {
     const std::string_view key = argument.substr(0, argument.find('='));
@@ -159,7 +159,7 @@ std::span<const DataLibraryRow> data_library_table() {
   return table;
 }
 
-const DataLibraryRow* data_library_of(const RunRecord& record) {
+const DataLibraryRow* find_data_library(const RunRecord& record) {
   if (!record.program) return nullptr;
   return first_named(
       data_library_table(), record.program->data_of,

@@ -36,7 +36,7 @@ struct FrameworkRow {
 
 // Returns the table. Its first row is PyTorch itself, for programs without another framework.
 std::span<const FrameworkRow> framework_table();
-const FrameworkRow& framework_of(const RunRecord& record);
+const FrameworkRow& find_framework(const RunRecord& record);
 
 // Returns "num_workers=8" and further arguments of DataLoader as the framework of `record` sets
 // them: "TrainingArguments(dataloader_num_workers=8)".
@@ -52,6 +52,6 @@ struct DataLibraryRow {
 };
 
 std::span<const DataLibraryRow> data_library_table();
-const DataLibraryRow* data_library_of(const RunRecord& record);  // null if unknown
+const DataLibraryRow* find_data_library(const RunRecord& record);  // null if unknown
 
 }  // namespace loaderscope

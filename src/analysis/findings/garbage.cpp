@@ -13,7 +13,7 @@ struct Collected {
   double share, full;
 };
 
-Collected worst_of(const FindingInput& facts) {
+Collected worst_collected(const FindingInput& facts) {
   const Collected worker = {"a worker", facts.metric(metric::gc_worker_share),
                             facts.metric(metric::gc_worker_full)};
   const Collected trainer = {"the trainer", facts.metric(metric::gc_trainer_share),
@@ -24,7 +24,7 @@ Collected worst_of(const FindingInput& facts) {
 }  // namespace
 
 std::optional<Candidate> garbage_collection(const FindingInput& facts) {
-  const Collected worst = worst_of(facts);
+  const Collected worst = worst_collected(facts);
   if (worst.share < kWorthFreezing) return std::nullopt;
   Candidate candidate;
   candidate.evidence = fmt::format("Python collects garbage for {} of the time of {}",

@@ -21,7 +21,7 @@ constexpr std::size_t kParts = 10;      // parts of a window
 constexpr std::int64_t kMinInPart = 4;  // steps
 
 double reads_waited(const HostRate& host) {
-  return share_of(host.account.stall[Cause::read], host.account);
+  return window_share(host.account.stall[Cause::read], host.account);
 }
 
 template <class Value>

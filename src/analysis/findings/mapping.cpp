@@ -12,12 +12,12 @@ namespace {
 constexpr double kMaxRows = 0.5;    // are found by the mapping
 constexpr double kMuchFetched = 2;  // times what is used
 
-// Times as fast as now: of what reading waits for the storage, `1 / in_vain` is left.
-double faster_in_order(const FindingInput& facts, double in_vain) {
+// Times as fast as now: of what reading waits for the storage, `1 / unused` is left.
+double faster_in_order(const FindingInput& facts, double unused) {
   const StageStats& read = facts.stages[Stage::read];
   const double wall = static_cast<double>(std::max<Nanos>(read.wall, 1));
   const double waits = std::clamp(static_cast<double>(read.blocked()) / wall, 0.0, 1.0);
-  return 1 / (1 - waits * (1 - 1 / in_vain));
+  return 1 / (1 - waits * (1 - 1 / unused));
 }
 
 }  // namespace

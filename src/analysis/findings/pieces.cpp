@@ -51,17 +51,17 @@ std::optional<Candidate> read_amplification(const FindingInput& facts) {
   const double unpacked = facts.metric(metric::source_bytes_unpacked);
   const double ratio = used > 0 ? std::max(brought, unpacked) / used : 0;
   if (ratio < kMuchMore || facts.share(Cause::read) < kMinReportedShare) return std::nullopt;
-  const bool by_unpacking = unpacked > kMuchMore * used && brought < kMuchMore * unpacked;
+  const bool is_unpacking = unpacked > kMuchMore * used && brought < kMuchMore * unpacked;
   const std::string factor = fmt::format("{:.3g}", ratio);
   Changes changes = {{"read.speed", factor}};
-  if (by_unpacking) changes.push_back({"read.decompress.speed", factor});
+  if (is_unpacking) changes.push_back({"read.decompress.speed", factor});
   return Candidate{
       fmt::format("reading {} {:.1f} bytes for each that is used{}: {} of the time",
-                  by_unpacking ? "unpacks" : "brings", ratio,
-                  by_unpacking ? "" : size_of_pieces(facts),
+                  is_unpacking ? "unpacks" : "brings", ratio,
+                  is_unpacking ? "" : size_of_pieces(facts),
                   format_percent(facts.share(Cause::read))),
       {changes},
-      by_unpacking && way_to_smaller_pieces(facts).empty()
+      is_unpacking && way_to_smaller_pieces(facts).empty()
           ? "store the shards as they are, not compressed, or read the samples of a shard "
             "one after another: shuffle shards, and samples within them"
           : ways_to_smaller_pieces(facts) +

@@ -66,11 +66,11 @@ std::optional<Candidate> batched_indexing(const FindingInput& facts) {
 }
 
 double waited_for_frames(const FindingInput& facts) {
-  return facts.share(Cause::decode) * share_of_named(facts, Stage::decode, kOfDataFrames);
+  return facts.share(Cause::decode) * share_of_named(facts, Stage::decode, kDataFrames);
 }
 
 std::optional<Candidate> rows_of_data_frames(const FindingInput& facts) {
-  const double part = share_of_named(facts, Stage::decode, kOfDataFrames);
+  const double part = share_of_named(facts, Stage::decode, kDataFrames);
   if (part < kMuchOfStage || waited_for_frames(facts) < kMinReportedShare) return std::nullopt;
   Candidate candidate;
   candidate.evidence = fmt::format("taking rows of a pandas DataFrame one by one is {}",
@@ -83,12 +83,12 @@ std::optional<Candidate> rows_of_data_frames(const FindingInput& facts) {
 }
 
 double waited_for_opens(const FindingInput& facts) {
-  return facts.share(Cause::read) * share_of_named(facts, Stage::read, kOfOpens);
+  return facts.share(Cause::read) * share_of_named(facts, Stage::read, kOpens);
 }
 
 std::optional<Candidate> opened_per_sample(const FindingInput& facts) {
   constexpr double kMostly = 0.5;  // share of the opens
-  const double part = share_of_named(facts, Stage::read, kOfOpens);
+  const double part = share_of_named(facts, Stage::read, kOpens);
   const double again = facts.metric(metric::read_opened_again);
   if (part < kMuchOfStage || again < kMostly || waited_for_opens(facts) < kMinReportedShare)
     return std::nullopt;

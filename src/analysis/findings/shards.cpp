@@ -11,7 +11,7 @@ namespace loaderscope {
 namespace {
 
 std::string ways_to_more(const FindingInput& facts, std::int64_t wanted) {
-  const DataLibraryRow* library = data_library_of(facts.record);
+  const DataLibraryRow* library = find_data_library(facts.record);
   if (library != nullptr && !library->more_shards.empty())
     return fmt::format(fmt::runtime(library->more_shards), wanted);
   return fmt::format("more and smaller shards, {} at least", wanted);
@@ -45,13 +45,13 @@ std::optional<Candidate> too_few_shards(const FindingInput& facts) {
   const double waits = facts.share(Why::capacity);
   if (shards <= 0 || workers < std::max<std::int64_t>(shards, 1) || waits < kMinReportedShare)
     return std::nullopt;
-  const std::int64_t of_rank = workers > shards ? workers : 2 * workers;
+  const std::int64_t rank_shards = workers > shards ? workers : 2 * workers;
   return Candidate{
       fmt::format("a worker reads whole shards, and the stream of a rank has {}: {}, while the "
                   "trainer waits {} of the time",
                   shards, idle_words(workers, shards), format_percent(waits)),
-      {with_more_at_work(facts, shards, of_rank)},
-      ways_to_more(facts, of_rank * facts.config.trainer.ranks)};
+      {with_more_at_work(facts, shards, rank_shards)},
+      ways_to_more(facts, rank_shards * facts.config.trainer.ranks)};
 }
 
 }  // namespace loaderscope

@@ -43,7 +43,7 @@ std::optional<Candidate> slow_stage(const FindingInput& facts, Cause cause, Stag
                                     const std::string& pytorch) {
   if (facts.share(cause) < kMinReportedShare) return std::nullopt;
   const std::string named = facts.named(name_of(stage));
-  const bool is_declared = facts.config.cost_of(stage) != nullptr && named.empty();
+  const bool is_declared = facts.config.declared_cost(stage) != nullptr && named.empty();
   return Candidate{
       fmt::format("the trainer waits {} of the time for {}{}{}{}",
                   format_percent(facts.share(cause)), name_of(cause),
@@ -166,7 +166,7 @@ std::optional<Candidate> loader_not_seen(const FindingInput& facts) {
                                "into",
                                share),
                    {},
-                   std::string(framework_of(facts.record).more_workers) +
+                   std::string(find_framework(facts.record).more_workers) +
                        "; a function of your own: make the next batch in a thread while this one "
                        "trains"};
 }
@@ -196,7 +196,7 @@ std::optional<Candidate> other_loader(const FindingInput& facts) {
 }
 
 double waited_for_sampler(const FindingInput& facts) {
-  return std::min(facts.share(chosen_in(facts.record)), facts.share(Cause::launch));
+  return std::min(facts.share(sampler_time(facts.record)), facts.share(Cause::launch));
 }
 
 std::optional<Candidate> slow_sampler(const FindingInput& facts) {
@@ -217,7 +217,7 @@ std::optional<Candidate> slow_sampler(const FindingInput& facts) {
 
 // "8.876 ms a step", the mean over the ranks as the account is.
 std::string waited_each_step(const FindingInput& facts, Cause cause) {
-  return format_duration(of_step(facts.record, facts.analysis.account.stall[cause])) + " a step";
+  return format_duration(step_mean(facts.record, facts.analysis.account.stall[cause])) + " a step";
 }
 
 // The GPU has the batch, and waits for the host between kernels.

@@ -24,20 +24,20 @@ std::optional<Candidate> state_snapshots(const FindingInput& facts) {
   if (often < kOften || step <= 0) return std::nullopt;
   const double trainer = facts.metric(metric::state_trainer_s),
                worker = facts.metric(metric::state_worker_s);
-  const double of_step = trainer * facts.metric(metric::state_trainer_share) / step;
+  const double step_share = trainer * facts.metric(metric::state_trainer_share) / step;
   const auto makers =
       static_cast<double>(std::max<std::int64_t>(facts.config.loader.num_workers, 1));
-  const double of_worker = worker * facts.metric(metric::state_worker_share) / (makers * step);
-  if (of_step < kMuchOfStep && of_worker < kMuchOfWorker) return std::nullopt;
+  const double worker_share = worker * facts.metric(metric::state_worker_share) / (makers * step);
+  if (step_share < kMuchOfStep && worker_share < kMuchOfWorker) return std::nullopt;
   Candidate candidate;
   candidate.evidence = fmt::format(
       "the loader makes its state with {} of the batches, for going on where a run was stopped: {} "
       "of "
       "the trainer's thread each, {} of its time",
-      format_percent(std::min(often, 1.0)), words(trainer), format_percent(of_step));
+      format_percent(std::min(often, 1.0)), words(trainer), format_percent(step_share));
   if (worker > 0) {
     candidate.evidence += fmt::format(", and {} of a worker, {} of its time", words(worker),
-                                      format_percent(of_worker));
+                                      format_percent(worker_share));
   }
   if (const double bytes = facts.metric(metric::state_bytes); bytes > 0)
     candidate.evidence += fmt::format(", which sends {} of it", format_size(bytes));

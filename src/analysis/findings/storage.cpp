@@ -22,7 +22,7 @@ constexpr double kSmallFile = 1 << 20;        // bytes
 constexpr std::int64_t kMaxDepth = 1024;      // upper limit of --queue-depth
 constexpr std::int64_t kSamplesOfShard = 64;  // samples per read of a shard
 
-Nanos mean_of(const StageStats& stats) { return stats.count > 0 ? stats.wall / stats.count : 0; }
+Nanos mean_wall(const StageStats& stats) { return stats.count > 0 ? stats.wall / stats.count : 0; }
 
 // Returns true if reads wait for the storage, and not for a core or for decompression.
 bool reads_wait(const FindingInput& facts) {
@@ -138,7 +138,7 @@ bool bandwidth_is_full(const FindingInput& facts) {
   if (ceiling > 0) return read_rate(facts) >= kNearCeiling * ceiling;
   // Servers have measured times of requests alone and of concurrent requests.
   if (const auto requests = request_times(facts.record)) return requests->is_full();
-  return facts.reads.told && facts.reads.latency_share() < kMostly;
+  return facts.reads.separable && facts.reads.latency_share() < kMostly;
 }
 
 std::optional<Candidate> storage_latency(const FindingInput& facts) {
@@ -147,17 +147,18 @@ std::optional<Candidate> storage_latency(const FindingInput& facts) {
   if (places > 0 && facts.threads() >= places) return std::nullopt;
   Candidate candidate;
   const std::string requests = requests_words(facts);
-  candidate.evidence = fmt::format(
-      "reads wait {} each{}: {} of the time{}", format_duration(mean_of(facts.stages[Stage::read])),
-      requests.empty() ? " for their first byte, and only " + reads_at_once(facts) : "",
-      format_percent(facts.share(Cause::read)), requests);
+  candidate.evidence =
+      fmt::format("reads wait {} each{}: {} of the time{}",
+                  format_duration(mean_wall(facts.stages[Stage::read])),
+                  requests.empty() ? " for their first byte, and only " + reads_at_once(facts) : "",
+                  format_percent(facts.share(Cause::read)), requests);
   candidate.evidence += probed_storage_words(facts);
   candidate.ranges = {more_workers(facts)};
   candidate.pytorch =
       loader_words(facts.record, {"num_workers={}"}) + "  # they wait, they need no core each";
   if (access_traits(facts.config.data.access).is_remote || has_declared_depth(facts))
     hide_latency_of_requests(facts, candidate);
-  const DataLibraryRow* library = data_library_of(facts.record);
+  const DataLibraryRow* library = find_data_library(facts.record);
   if (library != nullptr && !library->reads_ahead.empty())
     candidate.pytorch += "; or " + std::string(library->reads_ahead);
   return candidate;
@@ -203,15 +204,15 @@ std::optional<Candidate> cpu_bound_reads(const FindingInput& facts) {
   const double on_cpu = static_cast<double>(read.cpu) / static_cast<double>(read.wall);
   return Candidate{fmt::format("reads take {} each, {} of it on a CPU and not waiting for the "
                                "storage: {} of the time",
-                               format_duration(mean_of(read)), format_percent(on_cpu),
+                               format_duration(mean_wall(read)), format_percent(on_cpu),
                                format_percent(facts.share(Cause::read))),
                    {{{"read.speed", "2"}}},
                    less_reading_words(facts)};
 }
 
 std::optional<Candidate> small_files(const FindingInput& facts) {
-  const bool told = facts.reads.told || facts.config.declared.storage_latency > 0;
-  if (!told || !reads_wait(facts) || facts.reads.latency_share() < kNearCeiling ||
+  const bool is_known = facts.reads.separable || facts.config.declared.storage_latency > 0;
+  if (!is_known || !reads_wait(facts) || facts.reads.latency_share() < kNearCeiling ||
       facts.is_packed())
     return std::nullopt;
   const StageStats& read = facts.stages[Stage::read];
@@ -223,7 +224,7 @@ std::optional<Candidate> small_files(const FindingInput& facts) {
   if (latency > 0) packed = {{"storage-latency", roughly_to_text(latency / kSamplesOfShard)}};
   return Candidate{fmt::format("{} wait {} each: the first byte of a small file costs more than "
                                "its bytes",
-                               "reads of " + format_size(bytes), format_duration(mean_of(read))),
+                               "reads of " + format_size(bytes), format_duration(mean_wall(read))),
                    {packed},
                    "pack the samples into shards that are read in one go: webdataset.WebDataset("
                    "\"train-{000..127}.tar\")"};
@@ -238,7 +239,7 @@ std::optional<Candidate> decompression(const FindingInput& facts) {
   const std::string how = facts.named(name_of(Stage::read_decompress));
   return Candidate{
       fmt::format("decompression{} takes {} a sample, {} of reading: {} of the time",
-                  how.empty() ? "" : " (" + how + ")", format_duration(mean_of(unpack)),
+                  how.empty() ? "" : " (" + how + ")", format_duration(mean_wall(unpack)),
                   format_percent(part), format_percent(facts.share(Cause::read))),
       {{{"read.decompress.speed", "4"}}},
       facts.config.has_data() && facts.is_packed()

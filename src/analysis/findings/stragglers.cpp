@@ -39,7 +39,7 @@ struct Pace {
   }
 };
 
-double time_of(const SampleRow& row) {
+double sample_time(const SampleRow& row) {
   Nanos sum = 0;
   for (const SampleRow::Part& part : row.parts) sum += part.wall - part.queued;
   return static_cast<double>(sum);
@@ -55,20 +55,20 @@ struct SlowWorker {
   std::size_t rank = 0;
   std::int32_t worker = 0;
   Pace own, others;
-  bool of_batches = false;
+  bool are_batches = false;
 };
 
 // Returns the slowest worker of the rank, if all the others form a group of their own.
-std::optional<SlowWorker> slow_worker_of(const RankRecord& rank) {
+std::optional<SlowWorker> find_slow_worker(const RankRecord& rank) {
   std::map<std::int32_t, Pace> paces;
-  for (const SampleRow& row : rank.reservoir) paces[row.worker].add(time_of(row));
+  for (const SampleRow& row : rank.reservoir) paces[row.worker].add(sample_time(row));
   if (paces.size() < 2) return std::nullopt;
   const auto slowest = std::max_element(
       paces.begin(), paces.end(),
       [](const auto& a, const auto& b) { return a.second.mean() < b.second.mean(); });
   SlowWorker found;
   found.worker = slowest->first;
-  found.of_batches = rank.reservoir.front().is_batch();
+  found.are_batches = rank.reservoir.front().is_batch();
   found.own = slowest->second;
   for (const auto& [worker, pace] : paces) {
     if (pace.n < kMinSamples) return std::nullopt;
@@ -80,7 +80,7 @@ std::optional<SlowWorker> slow_worker_of(const RankRecord& rank) {
 
 std::optional<SlowWorker> slow_worker(const FindingInput& facts) {
   for (std::size_t rank = 0; rank < facts.record.ranks.size(); ++rank) {
-    std::optional<SlowWorker> found = slow_worker_of(facts.record.ranks[rank]);
+    std::optional<SlowWorker> found = find_slow_worker(facts.record.ranks[rank]);
     if (!found) continue;
     found->rank = rank;
     return found;
@@ -107,7 +107,7 @@ Cause largest_stall(const Account& account) {
 }
 
 // Returns the stage with the name of the cause; nothing if there is none.
-std::optional<Stage> stage_of(Cause cause) {
+std::optional<Stage> cause_stage(Cause cause) {
   for (const auto& word : Words<Stage>::table()) {
     if (word.name == name_of(cause)) return word.value;
   }
@@ -115,9 +115,9 @@ std::optional<Stage> stage_of(Cause cause) {
 }
 
 // Returns ": read takes 40.00 ms there, on the others 0 ns" if it takes longer there.
-std::string times_beside_others(const RunRecord& record, const std::vector<std::size_t>& slow,
-                                Cause cause) {
-  const std::optional<Stage> stage = stage_of(cause);
+std::string times_against_others(const RunRecord& record, const std::vector<std::size_t>& slow,
+                                 Cause cause) {
+  const std::optional<Stage> stage = cause_stage(cause);
   if (!stage) return "";
   StageStats own, others;
   for (std::size_t rank = 0; rank < record.ranks.size(); ++rank) {
@@ -134,9 +134,9 @@ std::string times_beside_others(const RunRecord& record, const std::vector<std::
                      format_duration(mean(own)), format_duration(mean(others)));
 }
 
-std::string what_to_look_at(const FindingInput& facts, bool by_word, const std::string& names,
+std::string what_to_look_at(const FindingInput& facts, bool is_network, const std::string& names,
                             bool is_one) {
-  if (by_word)
+  if (is_network)
     return "look at the network between the processes of the job: notifications of every step go "
            "over it";
   return fmt::format(
@@ -151,7 +151,7 @@ std::string what_to_look_at(const FindingInput& facts, bool by_word, const std::
 // Returns the mean over all ranks, for any subject.
 double waited_for_ranks(const FindingInput& facts) {
   const Account mean = mean_account(facts.analysis.rank_accounts);
-  return share_of(mean.waiting_for_ranks, mean);
+  return window_share(mean.waiting_for_ranks, mean);
 }
 
 std::optional<Candidate> straggler_rank(const FindingInput& facts) {
@@ -159,20 +159,21 @@ std::optional<Candidate> straggler_rank(const FindingInput& facts) {
   const std::vector<std::size_t> slow = ranks_waited_for(facts.record, facts.analysis);
   if (slow.empty()) return std::nullopt;
   double most = 0;
-  for (const Account& rank : ranks) most = std::max(most, share_of(rank.waiting_for_ranks, rank));
+  for (const Account& rank : ranks)
+    most = std::max(most, window_share(rank.waiting_for_ranks, rank));
   std::vector<Account> own;
   for (const std::size_t rank : slow) own.push_back(ranks[rank]);
   const Account mean = mean_account(own);
   const Cause cause = largest_stall(mean);
-  const std::string names = words_of_ranks(slow);
+  const std::string names = describe_ranks(slow);
   const bool is_one = slow.size() == 1;
   return Candidate{
       fmt::format("{} {}: the others wait up to {} of the time for {}, and {} mostly for {} ({}){}",
                   names, is_one ? "is the straggler" : "are the stragglers", format_percent(most),
                   is_one ? "it" : "them", is_one ? "it waits" : "they wait",
-                  words_of_cause(cause, facts.record, mean),
-                  format_percent(share_of(mean.stall[cause], mean)),
-                  times_beside_others(facts.record, slow, cause)),
+                  describe_cause(cause, facts.record, mean),
+                  format_percent(window_share(mean.stall[cause], mean)),
+                  times_against_others(facts.record, slow, cause)),
       {},
       what_to_look_at(facts, cause == Cause::launch && waits_for_notifications(facts.record, mean),
                       names, is_one)};
@@ -193,11 +194,11 @@ std::optional<Candidate> straggler_worker(const FindingInput& facts) {
   return Candidate{
       fmt::format("worker {}{} takes {} for a {}, the others {}: {} of the time", slow->worker,
                   whose, format_duration(std::llround(slow->own.mean())),
-                  slow->of_batches ? "batch" : "sample",
+                  slow->are_batches ? "batch" : "sample",
                   format_duration(std::llround(slow->others.mean())), format_percent(waited)),
       {},
-      fmt::format("look at what worker {} has to itself: its shards, samples that "
-                  "come every so many, the core that it is bound to",
+      fmt::format("look at what worker {} has to itself: its shards, samples that recur, the core "
+                  "that it is bound to",
                   slow->worker)};
 }
 

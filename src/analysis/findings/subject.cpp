@@ -12,7 +12,7 @@ namespace {
 constexpr double kMuchWaitedFor = 0.05;  // share of the window
 constexpr double kFarSlower = 1.5;       // times the mean rate of the others
 
-Analysis analysis_of(const RunRecord& record, const Analysis& analysis) {
+Analysis slowest_analysis(const RunRecord& record, const Analysis& analysis) {
   Analysis subject = analysis;
   const std::vector<std::size_t> slow = ranks_of_subject(record, analysis);
   if (slow.empty()) return subject;
@@ -25,7 +25,7 @@ Analysis analysis_of(const RunRecord& record, const Analysis& analysis) {
 }  // namespace
 
 Subject::Subject(const RunRecord& record, const Analysis& analysis)
-    : analysis_(analysis_of(record, analysis)), facts_(record, analysis_) {
+    : analysis_(slowest_analysis(record, analysis)), facts_(record, analysis_) {
   const std::vector<std::size_t> slow = ranks_of_subject(record, analysis);
   if (slow.empty()) return;
   facts_.stages = {};
@@ -40,7 +40,8 @@ std::vector<std::size_t> ranks_waited_for(const RunRecord& record, const Analysi
   if (ranks.size() < 2 || limiting_host(host_rates(record, analysis))) return {};
   std::vector<std::size_t> slow = stragglers(ranks);
   double most = 0;
-  for (const Account& rank : ranks) most = std::max(most, share_of(rank.waiting_for_ranks, rank));
+  for (const Account& rank : ranks)
+    most = std::max(most, window_share(rank.waiting_for_ranks, rank));
   if (slow.empty() || most < kMuchWaitedFor ||
       waits_for_common_reads(record, ranks[slow.front()], slow.front()))
     return {};
@@ -53,7 +54,7 @@ std::vector<std::size_t> ranks_of_subject(const RunRecord& record, const Analysi
   std::vector<double> rates;
   double all = 0;
   for (const RankRecord& rank : record.ranks) {
-    rates.push_back(rate_of(rank, &RankRecord::samples));
+    rates.push_back(rank_rate(rank, &RankRecord::samples));
     all += rates.back();
   }
   slow = slowest_ranks(rates);

@@ -16,7 +16,7 @@ namespace loaderscope {
 namespace {
 
 constexpr double kChief = 0.25;    // share of the time until the first batch
-constexpr double kManyInVain = 2;  // frames decoded per frame used
+constexpr double kManyUnused = 2;  // frames decoded per frame used
 constexpr double kFewFrames = 32;  // minimum for the finding
 
 std::string count_words(double count, std::string_view word) {
@@ -77,7 +77,7 @@ std::optional<Candidate> request_storm(const FindingInput& facts) {
 
 std::optional<Candidate> frames_discarded(const FindingInput& facts) {
   const double each = facts.metric(metric::video_decoded_per_used);
-  if (each < kManyInVain || facts.metric(metric::video_frames_decoded) < kFewFrames ||
+  if (each < kManyUnused || facts.metric(metric::video_frames_decoded) < kFewFrames ||
       facts.share(Cause::decode) < kMinReportedShare)
     return std::nullopt;
   return Candidate{

@@ -14,7 +14,7 @@ namespace loaderscope {
 namespace {
 
 // Returns the ns that workers worked on batches, without run-queue delay.
-Nanos made_in(const FindingInput& facts) {
+Nanos making_time(const FindingInput& facts) {
   Nanos sum = 0;
   for (const Stage stage : kMakingStages)
     sum += facts.stages[stage].wall - facts.stages[stage].queued;
@@ -31,21 +31,21 @@ bool hands_over_places(const FindingInput& facts) {
 // Descriptors that carry a program's batches in shared memory. The trainer asks the worker for each
 // one.
 struct Pieces {
-  double of_batch = 0, asked_s = 0;  // s, except waits for a worker that makes batches
-  bool are_many = false;             // true if asking for them takes most of the time of a batch
+  double per_batch = 0, asked_s = 0;  // s, except waits for a worker that makes batches
+  bool are_many = false;              // true if asking for them takes most of the time of a batch
 };
 
-Pieces pieces_of(const FindingInput& facts) {
+Pieces count_pieces(const FindingInput& facts) {
   constexpr double kMany = 16, kMaxOfIt = 0.5;
   const StageStats& received = facts.stages[Stage::transport_recv];
   Pieces pieces;
-  pieces.of_batch = facts.metric(metric::transport_descriptors);
+  pieces.per_batch = facts.metric(metric::transport_descriptors);
   pieces.asked_s =
       facts.metric(metric::transport_descriptors_s) - facts.metric(metric::transport_busy_worker_s);
   if (received.count == 0) return pieces;
   const double mean_s = seconds(received.wall) / static_cast<double>(received.count);
   pieces.asked_s = std::min(pieces.asked_s, mean_s);
-  pieces.are_many = pieces.of_batch >= kMany && pieces.asked_s >= kMaxOfIt * mean_s;
+  pieces.are_many = pieces.per_batch >= kMany && pieces.asked_s >= kMaxOfIt * mean_s;
   return pieces;
 }
 
@@ -55,7 +55,7 @@ std::string pieces_words(const Pieces& pieces) {
   return fmt::format(
       "; a batch is in {:.0f} pieces of shared memory, and the trainer asks its "
       "worker for each, {} all together",
-      pieces.of_batch,
+      pieces.per_batch,
       format_duration(std::llround(pieces.asked_s * static_cast<double>(kSecond))));
 }
 
@@ -67,9 +67,10 @@ struct Packed {
   // Most of it is ...
   bool is_pickling() const { return pickled > 0.5 && !is_tensors_alone(); }
   bool is_tensors_alone() const {
-    constexpr double kOfTensor = 2048;  // bytes of a description, and of what is around all of them
+    constexpr double kTensorBytes =
+        2048;  // bytes of a description, and of what is around all of them
     return tensors > 0 && pickled_bytes > 0 &&
-           pickled_bytes - state_bytes <= kOfTensor * (1 + tensors);
+           pickled_bytes - state_bytes <= kTensorBytes * (1 + tensors);
   }
   bool is_copying() const { return copied > 0.5; }
   bool is_state() const { return 2 * state_bytes > pickled_bytes; }
@@ -90,9 +91,9 @@ Packed packed_by(const FindingInput& facts) {
 std::string packed_words(const Packed& packed) {
   constexpr double kWorthSayingOfIt = 0.1;
   std::vector<std::string> words;
-  const auto add = [&](const char* what, double bytes, const char* of_what, double share) {
+  const auto add = [&](const char* what, double bytes, const char* noun, double share) {
     if (share < kWorthSayingOfIt) return;
-    words.push_back(fmt::format("{} {}{}{} {}", what, format_size(bytes), of_what,
+    words.push_back(fmt::format("{} {}{}{} {}", what, format_size(bytes), noun,
                                 words.empty() ? " is" : "", format_percent(share)));
   };
   add("pickling", packed.pickled_bytes, "", packed.pickled);
@@ -131,11 +132,11 @@ std::string way_to_send_less(const FindingInput& facts, const Pieces& pieces,
 std::optional<Candidate> without_hand_over(const FindingInput& facts) {
   const StageStats &sent = facts.stages[Stage::transport],
                    &received = facts.stages[Stage::transport_recv];
-  const Nanos made = made_in(facts);
+  const Nanos made = making_time(facts);
   if (sent.count == 0 || made == 0 || facts.config.loader.executor != Executor::processes)
     return std::nullopt;
   if (made >= sent.wall + received.wall) return std::nullopt;
-  const Pieces pieces = pieces_of(facts);
+  const Pieces pieces = count_pieces(facts);
   const Packed packed = packed_by(facts);
   // The trainer would make the batches itself: the time for that stays, all other waits end.
   const auto ranks = static_cast<double>(std::max<std::size_t>(1, facts.record.ranks.size()));
@@ -185,7 +186,7 @@ std::optional<Candidate> slow_transport(const FindingInput& facts) {
   if (facts.share(Cause::transport) < kMinReportedShare || hands_over_places(facts))
     return std::nullopt;
   if (std::optional<Candidate> without = without_hand_over(facts)) return without;
-  const Pieces pieces = pieces_of(facts);
+  const Pieces pieces = count_pieces(facts);
   const Packed packed = packed_by(facts);
   return Candidate{fmt::format("finished batches are on their way between workers and trainer {} "
                                "of the time: sending {}, receiving {}{}{}",

@@ -8,14 +8,14 @@ namespace loaderscope {
 namespace {
 
 // Returns the analysis with `cause` as the only wait.
-Analysis of_one_cause(const Analysis& analysis, Cause cause) {
+Analysis keep_cause(const Analysis& analysis, Cause cause) {
   Analysis one = analysis;
   one.account.stall = {};
   one.account.stall[cause] = analysis.account.stall[cause];
   return one;
 }
 
-const FindingRow* row_of(const Finding& finding) {
+const FindingRow* waited_row(const Finding& finding) {
   const auto rows = finding_table();
   const auto row = std::find_if(rows.begin(), rows.end(),
                                 [&](const FindingRow& one) { return one.row.name == finding.id; });
@@ -30,10 +30,10 @@ std::vector<std::optional<Cause>> waited_causes(const RunRecord& record, const A
     const Cause cause = word.value;
     const Nanos stall = analysis.account.stall[cause];
     if (stall == 0) continue;
-    const Analysis one = of_one_cause(analysis, cause);
+    const Analysis one = keep_cause(analysis, cause);
     const FindingInput facts(record, one);
     for (std::size_t i = 0; i < causes.size(); ++i) {
-      const FindingRow* row = row_of(analysis.findings[i]);
+      const FindingRow* row = waited_row(analysis.findings[i]);
       if (row == nullptr || row->waited(facts) <= 0) continue;
       if (!causes[i] || analysis.account.stall[*causes[i]] < stall) causes[i] = cause;
     }

@@ -17,7 +17,7 @@ bool shares_samples(const FindingInput& facts) {
   return facts.config.loader.task == TaskShape::sample;
 }
 
-std::int64_t depth_of(const FindingInput& facts) {
+std::int64_t current_depth(const FindingInput& facts) {
   return shares_samples(facts) ? facts.config.loader.prefetch_depth.value
                                : facts.config.loader.prefetch_factor.value;
 }
@@ -64,7 +64,7 @@ std::optional<Candidate> prefetch_too_shallow(const FindingInput& facts) {
       facts.share(Why::depth) + facts.share(Why::latency) + facts.share(Cause::prefetch);
   const double order = facts.share(facts.analysis.account.order);
   if (std::max(shallow, order) < kMinReportedShare) return std::nullopt;
-  const std::int64_t depth = depth_of(facts);
+  const std::int64_t depth = current_depth(facts);
   const std::int64_t deepest =
       shares_samples(facts)
           ? kMaxDepth * std::min<std::int64_t>(facts.config.loader.num_workers, 512)
@@ -81,7 +81,7 @@ std::optional<Candidate> prefetch_too_shallow(const FindingInput& facts) {
 }
 
 std::optional<Candidate> prefetch_wastes_memory(const FindingInput& facts) {
-  const std::int64_t depth = depth_of(facts);
+  const std::int64_t depth = current_depth(facts);
   const std::int64_t usual =
       shares_samples(facts) ? kUsualDepth * facts.config.loader.num_workers : kUsualDepth;
   if (facts.config.loader.num_workers == 0 || depth <= usual || fullness(facts) < kNearlyFull)

@@ -173,7 +173,7 @@ namespace {
 
 // Batches of samples in memory, each of which the trainer makes in less time than it would take to
 // receive it from a worker.
-bool is_dearer_to_receive(const FindingInput& facts) {
+bool costs_more_to_receive(const FindingInput& facts) {
   if (facts.metric(metric::data_cheap_samples) <= 0 || facts.analysis.steps <= 0) return false;
   Nanos made = 0;
   for (const Stage stage : kMakingStages)
@@ -198,7 +198,7 @@ std::optional<Candidate> no_workers(const FindingInput& facts) {
   if (facts.config.loader.num_workers > 0 || facts.making() < kMinReportedShare ||
       !facts.sees_inside())
     return std::nullopt;
-  if (is_dearer_to_receive(facts) || !is_worth_trying(facts)) return std::nullopt;
+  if (costs_more_to_receive(facts) || !is_worth_trying(facts)) return std::nullopt;
   const bool share_cores =
       threads_of_training(facts) > 0 &&
       threads_of_training(facts) + static_cast<double>(kFirstWorkers) > facts.cores_per_rank();
@@ -278,9 +278,9 @@ std::optional<Candidate> too_many_workers(const FindingInput& facts) {
 // One after another by the parent, then side by side.
 bool starts_take_time(const FindingInput& facts) {
   const StageStats& starts = facts.stages[Stage::startup];
-  const StageStats& by_parent = facts.stages[Stage::startup_parent];
-  if (starts.count == 0 && by_parent.count == 0) return true;  // start times are unknown
-  return facts.share(starts.wall / facts.config.loader.num_workers + by_parent.wall) >=
+  const StageStats& parent_start = facts.stages[Stage::startup_parent];
+  if (starts.count == 0 && parent_start.count == 0) return true;  // start times are unknown
+  return facts.share(starts.wall / facts.config.loader.num_workers + parent_start.wall) >=
          kMinReportedShare;
 }
 

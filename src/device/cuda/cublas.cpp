@@ -32,7 +32,7 @@ Function function(void* library, const char* name) {
   return reinterpret_cast<Function>(::dlsym(library, name));
 }
 
-std::string version_of(int (*property)(int which, int* value)) {
+std::string library_version(int (*property)(int which, int* value)) {
   int major = 0, minor = 0, patch = 0;
   property(kMajorVersion, &major);
   property(kMinorVersion, &minor);
@@ -106,17 +106,17 @@ Cublas::Cublas(const std::vector<std::string>& libraries) {
   const auto property = function<int (*)(int, int*)>(library, "cublasGetProperty");
   const auto multiply = function<Multiply>(library, "cublasGemmEx");
   if (!create_ || !destroy_ || !set_stream_ || !property || !multiply) return;
-  version_ = version_of(property);
+  version_ = library_version(property);
   multiply_ = multiply;
 }
 
 bool Cublas::open(int device) {
   const std::lock_guard lock(mutex_);
   if (!is_loaded()) return false;
-  Handle& of_device = handles_[device];
-  if (of_device.handle == nullptr && create_(&of_device.handle) != 0) of_device.handle = nullptr;
-  if (of_device.handle == nullptr) return false;
-  ++of_device.users;
+  Handle& shared = handles_[device];
+  if (shared.handle == nullptr && create_(&shared.handle) != 0) shared.handle = nullptr;
+  if (shared.handle == nullptr) return false;
+  ++shared.users;
   return true;
 }
 
@@ -136,16 +136,16 @@ bool Cublas::is_open(int device) {
 
 bool Cublas::gemm(int device, const Gemm& gemm, Stream stream) {
   const std::lock_guard lock(mutex_);
-  Handle& of_device = handles_[device];
-  if (of_device.handle == nullptr) return false;
-  if (of_device.stream != stream.handle) {
-    if (set_stream_(of_device.handle, stream.handle) != 0) return false;
-    of_device.stream = stream.handle;
+  Handle& shared = handles_[device];
+  if (shared.handle == nullptr) return false;
+  if (shared.stream != stream.handle) {
+    if (set_stream_(shared.handle, stream.handle) != 0) return false;
+    shared.stream = stream.handle;
   }
   const float one = 1, zero = 0;
   const int n = gemm.size;
   // Row by row where cuBLAS reads column by column: c' = b' a'.
-  return multiply_(of_device.handle, kNoTranspose, kNoTranspose, n, n, n, &one, gemm.b, kHalf, n,
+  return multiply_(shared.handle, kNoTranspose, kNoTranspose, n, n, n, &one, gemm.b, kHalf, n,
                    gemm.a, kHalf, n, &zero, gemm.c, kFloat, n, kComputeFloat,
                    kDefaultAlgorithm) == 0;
 }

@@ -21,7 +21,7 @@ constexpr Nanos kGateLook = 50 * kMicrosecond;
 
 bool normalises_here(const RunConfig& config) {
   return config.has_data() && config.image.transfer == Transfer::u8 &&
-         augment::normalise_of(config.image.augment.value).has_value();
+         augment::find_normalise(config.image.augment.value).has_value();
 }
 
 }  // namespace
@@ -66,7 +66,7 @@ void CudaDevice::allocate(const RunConfig& config) {
   }
   if (!augments_) return;
   const augment::Scaling scaling =
-      augment::scaling_of(*augment::normalise_of(config.image.augment.value));
+      augment::make_scaling(*augment::find_normalise(config.image.augment.value));
   normalisation_.pixels = config.image.size * config.image.size;
   normalisation_.packed = config.image.layout == Layout::nhwc;
   for (std::size_t channel = 0; channel < 3; ++channel) {
@@ -104,10 +104,10 @@ CudaDevice::Marks CudaDevice::take_marks() {
 
 // A call that blocks after a gate keeps the driver from the rank that the gate waits for.
 bool CudaDevice::wait_for_gate_before_copy() {
-  const bool is_behind_gate = gang_->has_barrier() && !own_copy_stream_ && !steps_.empty();
-  if (!is_behind_gate || !gang_->do_copies_block()) return true;
+  const bool is_after_gate = gang_->has_barrier() && !own_copy_stream_ && !steps_.empty();
+  if (!is_after_gate || !gang_->do_copies_block()) return true;
   const Step& last = steps_[steps_.size() - 1];
-  return wait(end_of(last), last.expected);
+  return wait(end_event(last), last.expected);
 }
 
 bool CudaDevice::submit_copy(const CopyJob& job) {
@@ -124,9 +124,9 @@ bool CudaDevice::submit_copy(const CopyJob& job) {
 
   check("copy", runtime_.record(step.marks.copy_begin, copy_stream_));
   if (copied > 0) {
-    void* buffer = buffers_[static_cast<std::size_t>(buffer_of(job.step))];
-    check("copy",
-          runtime_.copy_in(buffer, job.host, static_cast<std::size_t>(copied), copy_stream_));
+    void* buffer = buffers_[static_cast<std::size_t>(buffer_index(job.step))];
+    check("copy", runtime_.copy_to_device(buffer, job.host, static_cast<std::size_t>(copied),
+                                          copy_stream_));
   }
   if (job.duration > 0) {
     Spin declared;
@@ -137,7 +137,7 @@ bool CudaDevice::submit_copy(const CopyJob& job) {
   check("copy", runtime_.record(step.marks.copy_end, copy_stream_));
   const Nanos now = runtime_.now();
   step.copy_expected = (own_copy_stream_ ? now : std::max(now, tail_)) + job.duration;
-  return job.by_caller ? wait(step.marks.copy_end, step.copy_expected) : true;
+  return job.caller_copies ? wait(step.marks.copy_end, step.copy_expected) : true;
 }
 
 bool CudaDevice::wait_copied(std::int64_t index) {
@@ -173,20 +173,20 @@ void CudaDevice::launch(Step& step, Nanos duration) {
   }
   step.computes = duration > 0 || augments(step);
   if (!step.computes) return;
-  if (duration > 0) step.launched = compute_.launch(buffer_of(step.index), duration);
+  if (duration > 0) step.launched = compute_.launch(buffer_index(step.index), duration);
   check("compute", runtime_.record(step.marks.end, compute_stream_));
 }
 
 Normalisation CudaDevice::normalisation(const Step& step) const {
   Normalisation job = normalisation_;
-  const auto buffer = static_cast<std::size_t>(buffer_of(step.index));
+  const auto buffer = static_cast<std::size_t>(buffer_index(step.index));
   job.bytes = static_cast<const std::uint8_t*>(buffers_[buffer]);
   job.floats = static_cast<float*>(augmented_[buffer]);
   job.images = step.bytes / (3 * job.pixels);
   return job;
 }
 
-Event CudaDevice::end_of(const Step& step) const {
+Event CudaDevice::end_event(const Step& step) const {
   return step.computes ? step.marks.end : step.marks.begin;
 }
 
@@ -217,7 +217,7 @@ bool CudaDevice::wait_computed(std::int64_t index) {
   if (index < first_) return stop_.load(std::memory_order_relaxed) == 0;
   use();
   const Step& step = this->step(index);
-  return wait(end_of(step), step.expected);
+  return wait(end_event(step), step.expected);
 }
 
 std::optional<DeviceTimes> CudaDevice::collect() {
@@ -225,9 +225,9 @@ std::optional<DeviceTimes> CudaDevice::collect() {
   use();
   const Step& step = steps_.front();
   bool done = false;
-  check("times of a step", runtime_.query(end_of(step), done));
+  check("times of a step", runtime_.query(end_event(step), done));
   if (!done || gang_->has_ended()) return std::nullopt;
-  const DeviceTimes times = times_of(step);
+  const DeviceTimes times = step_times(step);
   compute_.correct(step.launched, times.compute.wall() - times.augmented);
   free_marks_.push_back(step.marks);
   steps_.pop_front();
@@ -237,8 +237,8 @@ std::optional<DeviceTimes> CudaDevice::collect() {
 }
 
 Interval CudaDevice::between(Event begin, Event end) const {
-  const Nanos from = clock_.time_of(begin);
-  return {from, std::max(from, clock_.time_of(end)), 0, 0};
+  const Nanos from = clock_.event_time(begin);
+  return {from, std::max(from, clock_.event_time(end)), 0, 0};
 }
 
 // Between two kernels the GPU waited for the trainer to launch: no compute, and booked before it.
@@ -247,16 +247,16 @@ Nanos CudaDevice::starved(const Step& step, const DeviceTimes& times) const {
   return std::max<Nanos>(times.compute.wall() - times.augmented - compute_.takes(step.duration), 0);
 }
 
-DeviceTimes CudaDevice::times_of(const Step& step) const {
+DeviceTimes CudaDevice::step_times(const Step& step) const {
   DeviceTimes times;
   times.step = step.index;
   times.launch = step.launch;
   if (step.copied) times.copy = between(step.marks.copy_begin, step.marks.copy_end);
-  times.compute = between(step.marks.begin, end_of(step));
-  times.ready = gang_->has_barrier() ? clock_.time_of(step.marks.ready) : times.compute.begin;
+  times.compute = between(step.marks.begin, end_event(step));
+  times.ready = gang_->has_barrier() ? clock_.event_time(step.marks.ready) : times.compute.begin;
   if (augments(step)) {
-    times.augmented = std::clamp<Nanos>(clock_.time_of(step.marks.augmented) - times.compute.begin,
-                                        0, times.compute.wall());
+    times.augmented = std::clamp<Nanos>(
+        clock_.event_time(step.marks.augmented) - times.compute.begin, 0, times.compute.wall());
   }
   const Nanos gaps = starved(step, times);
   times.compute.begin += gaps;

@@ -54,8 +54,8 @@ class CudaDevice : public Device {
   bool augments(const Step& step) const { return augments_ && step.bytes > 0; }
   Normalisation normalisation(const Step& step) const;
   Step& step(std::int64_t index) { return steps_[static_cast<std::size_t>(index - first_)]; }
-  std::int64_t buffer_of(std::int64_t index) const { return index % in_flight_; }
-  Event end_of(const Step& step) const;
+  std::int64_t buffer_index(std::int64_t index) const { return index % in_flight_; }
+  Event end_event(const Step& step) const;
   Nanos starved(const Step& step, const DeviceTimes& times) const;
   Marks make_marks();
   Marks take_marks();  // reuses the marks of a collected step, or makes new ones
@@ -63,7 +63,7 @@ class CudaDevice : public Device {
   bool wait_for_gate_before_copy();
   void launch(Step& step, Nanos duration);
   std::vector<Metric> link_metrics(int devices) const;  // covers the first `devices` GPUs
-  DeviceTimes times_of(const Step& step) const;
+  DeviceTimes step_times(const Step& step) const;
   Interval between(Event begin, Event end) const;
   void check(std::string_view what, const Status& status) const { objects_.check(what, status); }
 

@@ -70,7 +70,7 @@ class OrdinarySlots : public HostSlots {
     }
   }
   void explain(std::string fallback) { fallback_ = std::move(fallback); }
-  void tell_gang() {
+  void notify_gang() {
     if (locked_bytes() == 0) gang_->copies_block();
   }
 
@@ -134,7 +134,7 @@ std::unique_ptr<HostSlots> make_cuda_slots(std::shared_ptr<DeviceGroup> gang, in
                                                make_mapped_slots(count, bytes, Locking::none));
   if (mode == MemoryMode::registered) slots->lock(mode, count, bytes);
   if (allocates) slots->explain(fallback_sentence(mode, static_cast<Bytes>(count) * bytes, status));
-  slots->tell_gang();
+  slots->notify_gang();
   return slots;
 }
 
@@ -146,7 +146,7 @@ std::unique_ptr<HostSlots> wrap_cuda_slots(std::shared_ptr<DeviceGroup> gang, in
   auto slots = std::make_unique<OrdinarySlots>(
       std::move(gang), device, wrap_mapped_slots(place, count, bytes, Locking::none));
   if (mode != MemoryMode::pageable) slots->lock(mode, count, bytes);
-  slots->tell_gang();
+  slots->notify_gang();
   return slots;
 }
 

@@ -153,7 +153,7 @@ Nanos DeviceClock::time_from(const Anchor& anchor, Event event) const {
   return anchor.at + std::llround(ms * 1e6);
 }
 
-Nanos DeviceClock::time_of(Event event) const {
+Nanos DeviceClock::event_time(Event event) const {
   const Anchor& last = anchors_[(taken_ - 1) % anchors_.size()];
   const Nanos at = time_from(last, event);
   const auto known = static_cast<std::ptrdiff_t>(std::min(taken_, anchors_.size()));

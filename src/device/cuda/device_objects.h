@@ -89,7 +89,7 @@ class DeviceClock {
   // Takes another anchor when the last one is older than kAnchorEvery; not one that is far less
   // certain.
   void keep();
-  Nanos time_of(Event event) const;
+  Nanos event_time(Event event) const;
 
   Nanos error() const { return error_; }  // the largest uncertainty of an anchor
   // The largest time by which the clocks had drifted apart between two anchors.

@@ -12,10 +12,10 @@ namespace {
 namespace fs = std::filesystem;
 
 // The number that a file begins with: "16", "32.0 GT/s PCIe"; nothing for "Unknown".
-std::optional<double> number_in(const fs::path& file) {
-  std::ifstream in(file);
+std::optional<double> read_number(const fs::path& file) {
+  std::ifstream input(file);
   double value = 0;
-  if (!(in >> value)) return std::nullopt;
+  if (!(input >> value)) return std::nullopt;
   return value;
 }
 
@@ -24,15 +24,15 @@ void add(std::vector<Metric>& metrics, const char* name, const char* help,
   if (value) metrics.push_back(make_metric(name, help, *value));
 }
 
-fs::path folder_of(const fs::path& root, std::string address) {
+fs::path device_folder(const fs::path& root, std::string address) {
   std::transform(address.begin(), address.end(), address.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return root / "sys/bus/pci/devices" / address;
 }
 
 // Returns nothing if the firmware does not know the node: -1.
-std::optional<int> node_of(const fs::path& device) {
-  const std::optional<double> node = number_in(device / "numa_node");
+std::optional<int> numa_node(const fs::path& device) {
+  const std::optional<double> node = read_number(device / "numa_node");
   constexpr double kMaxNodes = 1 << 16;
   if (!node || !(*node >= 0 && *node < kMaxNodes)) return std::nullopt;
   return static_cast<int>(*node);
@@ -41,9 +41,9 @@ std::optional<int> node_of(const fs::path& device) {
 // Returns nothing if the kernel does not know the CPUs.
 std::optional<CpuSet> cpus_of_node(const fs::path& root, int node, const CpuSet& usable) {
   const std::string folder = "node" + std::to_string(node);
-  std::ifstream in(root / "sys/devices/system/node" / folder / "cpulist");
+  std::ifstream input(root / "sys/devices/system/node" / folder / "cpulist");
   std::string list;
-  if (!std::getline(in, list)) return std::nullopt;
+  if (!std::getline(input, list)) return std::nullopt;
   const CpuSet all = parse_cpu_list(list);
   CpuSet near;
   std::set_intersection(all.begin(), all.end(), usable.begin(), usable.end(),
@@ -53,7 +53,7 @@ std::optional<CpuSet> cpus_of_node(const fs::path& root, int node, const CpuSet&
 
 void add_node(std::vector<Metric>& metrics, const fs::path& root, const fs::path& device,
               const CpuSet& usable) {
-  const std::optional<int> node = node_of(device);
+  const std::optional<int> node = numa_node(device);
   const auto near = node ? cpus_of_node(root, *node, usable) : std::nullopt;
   if (!near) return;
   add(metrics, metric::numa_gpu_node, "NUMA node that the GPU is on", static_cast<double>(*node));
@@ -65,30 +65,32 @@ void add_node(std::vector<Metric>& metrics, const fs::path& root, const fs::path
 
 // 1 where the kernel does not say.
 double part_in_force(const std::vector<Metric>& metrics) {
-  const auto of = [&](std::string_view name) { return value_of(metrics, name).value_or(0); };
-  const double most = of(metric::link_max_width) * of(metric::link_max_gts);
-  return most > 0 ? of(metric::link_width) * of(metric::link_gts) / most : 1;
+  const auto metric_value = [&](std::string_view name) {
+    return value_of(metrics, name).value_or(0);
+  };
+  const double most = metric_value(metric::link_max_width) * metric_value(metric::link_max_gts);
+  return most > 0 ? metric_value(metric::link_width) * metric_value(metric::link_gts) / most : 1;
 }
 
 }  // namespace
 
 std::vector<Metric> gpu_link_metrics(const fs::path& root, const std::string& address,
                                      const CpuSet& usable) {
-  const fs::path device = folder_of(root, address);
+  const fs::path device = device_folder(root, address);
   std::vector<Metric> metrics;
   add(metrics, metric::link_width, "PCIe lanes of the GPU in use",
-      number_in(device / "current_link_width"));
+      read_number(device / "current_link_width"));
   add(metrics, metric::link_max_width, "lanes that it can use",
-      number_in(device / "max_link_width"));
+      read_number(device / "max_link_width"));
   add(metrics, metric::link_gts, "transfers per second and lane now, in 10^9",
-      number_in(device / "current_link_speed"));
-  add(metrics, metric::link_max_gts, "that it can do", number_in(device / "max_link_speed"));
+      read_number(device / "current_link_speed"));
+  add(metrics, metric::link_max_gts, "that it can do", read_number(device / "max_link_speed"));
   add_node(metrics, root, device, usable);
   return metrics;
 }
 
 CpuSet near_cpus(const fs::path& root, const std::string& address, const CpuSet& usable) {
-  const std::optional<int> node = node_of(folder_of(root, address));
+  const std::optional<int> node = numa_node(device_folder(root, address));
   const auto near = node ? cpus_of_node(root, *node, usable) : std::nullopt;
   return near.value_or(CpuSet{});
 }

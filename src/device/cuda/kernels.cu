@@ -45,7 +45,7 @@ __global__ void normalise_kernel(Normalisation job) {
   const auto planes = static_cast<std::uint32_t>(3 * job.images);
   const auto pixels = static_cast<std::uint32_t>(job.pixels);
   for (std::uint32_t number = blockIdx.y; number < planes; number += gridDim.y) {
-    const Plane plane = plane_of(job, number);
+    const Plane plane = make_plane(job, number);
     float* floats = job.floats + static_cast<std::int64_t>(number) * pixels;
     for (std::uint32_t pixel = blockIdx.x * blockDim.x + threadIdx.x; pixel < pixels;
          pixel += gridDim.x * blockDim.x) {

@@ -15,7 +15,7 @@ constexpr std::int64_t kRanksAtAGate = 10;
 // A stream takes about a thousand calls that have not run; one more blocks, and keeps the driver
 // from the rank that a gate waits for.
 constexpr std::int64_t kCallsAtAGate = 1000;
-constexpr std::int64_t kCallsBesideLaunches = 10;  // calls of a step: events, its copy, its gate
+constexpr std::int64_t kOtherCalls = 10;  // calls of a step: events, its copy, its gate
 
 void check_gates(const TrainerConfig& trainer, std::int64_t sharing) {
   if (sharing > kRanksAtAGate) {
@@ -25,7 +25,7 @@ void check_gates(const TrainerConfig& trainer, std::int64_t sharing) {
         sharing, kRanksAtAGate));
   }
   const std::int64_t launches = trainer.graph ? 1 : trainer.launches.value;
-  if ((launches + kCallsBesideLaunches) * trainer.in_flight.value > kCallsAtAGate) {
+  if ((launches + kOtherCalls) * trainer.in_flight.value > kCallsAtAGate) {
     throw RunError(fmt::format(
         "sync-ranks: {} launches in each of {} steps in flight are more than a GPU queues while "
         "ranks wait for each other; use fewer --launches or --in-flight, or --graph",

@@ -34,18 +34,18 @@ struct Plane {
 };
 
 // No array is indexed by what is known only on the device: it would be copied to slow memory.
-LOADERSCOPE_ON_DEVICE inline float of_channel(const float (&values)[3], std::uint32_t channel) {
+LOADERSCOPE_ON_DEVICE inline float channel_value(const float (&values)[3], std::uint32_t channel) {
   return channel == 0 ? values[0] : channel == 1 ? values[1] : values[2];
 }
 
-LOADERSCOPE_ON_DEVICE inline Plane plane_of(const Normalisation& job, std::uint32_t number) {
+LOADERSCOPE_ON_DEVICE inline Plane make_plane(const Normalisation& job, std::uint32_t number) {
   const std::uint32_t image = number / 3, channel = number - 3 * image;
   const std::int64_t first = static_cast<std::int64_t>(image) * 3 * job.pixels;
   Plane plane;
   plane.bytes = job.bytes + first + (job.packed ? channel : channel * job.pixels);
   plane.step = job.packed ? 3 : 1;
-  plane.subtract = of_channel(job.subtract, channel);
-  plane.multiply = of_channel(job.multiply, channel);
+  plane.subtract = channel_value(job.subtract, channel);
+  plane.multiply = channel_value(job.multiply, channel);
   return plane;
 }
 
@@ -56,7 +56,7 @@ LOADERSCOPE_ON_DEVICE inline float normalised(const Plane& plane, std::uint32_t 
 
 // Value `index` of the result, on the host.
 inline float normalised(const Normalisation& job, std::int64_t index) {
-  const Plane plane = plane_of(job, static_cast<std::uint32_t>(index / job.pixels));
+  const Plane plane = make_plane(job, static_cast<std::uint32_t>(index / job.pixels));
   return normalised(plane, static_cast<std::uint32_t>(index % job.pixels));
 }
 

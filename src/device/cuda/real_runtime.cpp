@@ -13,9 +13,9 @@
 namespace loaderscope::cuda {
 namespace {
 
-cudaStream_t of(Stream stream) { return static_cast<cudaStream_t>(stream.handle); }
-cudaEvent_t of(Event event) { return static_cast<cudaEvent_t>(event.handle); }
-cudaGraphExec_t of(Graph graph) { return static_cast<cudaGraphExec_t>(graph.handle); }
+cudaStream_t native(Stream stream) { return static_cast<cudaStream_t>(stream.handle); }
+cudaEvent_t native(Event event) { return static_cast<cudaEvent_t>(event.handle); }
+cudaGraphExec_t native(Graph graph) { return static_cast<cudaGraphExec_t>(graph.handle); }
 
 Status status(cudaError_t code) {
   if (code == cudaSuccess) return {};
@@ -53,9 +53,9 @@ class RealRuntime : public Runtime {
     stream.handle = made;
     return result;
   }
-  Status free_stream(Stream stream) override { return status(cudaStreamDestroy(of(stream))); }
+  Status free_stream(Stream stream) override { return status(cudaStreamDestroy(native(stream))); }
   Status wait_event(Stream stream, Event event) override {
-    return status(cudaStreamWaitEvent(of(stream), of(event), 0));
+    return status(cudaStreamWaitEvent(native(stream), native(event), 0));
   }
 
   Status make_event(Event& event) override {
@@ -64,20 +64,20 @@ class RealRuntime : public Runtime {
     event.handle = made;
     return result;
   }
-  Status free_event(Event event) override { return status(cudaEventDestroy(of(event))); }
+  Status free_event(Event event) override { return status(cudaEventDestroy(native(event))); }
   Status record(Event event, Stream stream) override {
-    return status(cudaEventRecord(of(event), of(stream)));
+    return status(cudaEventRecord(native(event), native(stream)));
   }
   Status query(Event event, bool& done) override {
-    const cudaError_t code = cudaEventQuery(of(event));
+    const cudaError_t code = cudaEventQuery(native(event));
     done = code == cudaSuccess;
     const Status result = status(code);  // takes "not ready" away from the next call too
     return code == cudaErrorNotReady ? Status{} : result;
   }
-  Status synchronise(Event event) override { return status(cudaEventSynchronize(of(event))); }
+  Status synchronise(Event event) override { return status(cudaEventSynchronize(native(event))); }
   Status elapsed(Event from, Event to, double& ms) override {
     float measured = 0;
-    const Status result = status(cudaEventElapsedTime(&measured, of(from), of(to)));
+    const Status result = status(cudaEventElapsedTime(&measured, native(from), native(to)));
     ms = static_cast<double>(measured);
     return result;
   }
@@ -99,26 +99,26 @@ class RealRuntime : public Runtime {
     return status(cudaHostRegister(place, bytes, cudaHostRegisterPortable));
   }
   Status unregister_host(void* place) override { return status(cudaHostUnregister(place)); }
-  Status copy_in(void* to, const void* host, std::size_t bytes, Stream stream) override {
-    return status(cudaMemcpyAsync(to, host, bytes, cudaMemcpyHostToDevice, of(stream)));
+  Status copy_to_device(void* to, const void* host, std::size_t bytes, Stream stream) override {
+    return status(cudaMemcpyAsync(to, host, bytes, cudaMemcpyHostToDevice, native(stream)));
   }
-  Status copy_out(void* host, const void* from, std::size_t bytes, Stream stream) override {
-    return status(cudaMemcpyAsync(host, from, bytes, cudaMemcpyDeviceToHost, of(stream)));
+  Status copy_to_host(void* host, const void* from, std::size_t bytes, Stream stream) override {
+    return status(cudaMemcpyAsync(host, from, bytes, cudaMemcpyDeviceToHost, native(stream)));
   }
 
   Status spin(const Spin& spin, Stream stream) override {
-    return status(launch_spin(spin, of(stream)));
+    return status(launch_spin(spin, native(stream)));
   }
   Status gate(const Gate& gate, Stream stream) override {
-    return status(launch_gate(gate, of(stream)));
+    return status(launch_gate(gate, native(stream)));
   }
   Status normalise(const Normalisation& job, Stream stream) override {
-    return status(launch_normalise(job, of(stream)));
+    return status(launch_normalise(job, native(stream)));
   }
   void begin_products() override { cublas().open(device()); }
   void end_products() override { cublas().close(device()); }
   Status gemm(const Gemm& gemm, Stream stream) override {
-    if (!cublas().is_open(device())) return status(launch_gemm(gemm, of(stream)));
+    if (!cublas().is_open(device())) return status(launch_gemm(gemm, native(stream)));
     return cublas().gemm(device(), gemm, stream) ? Status{} : Status{1, "cublasGemmEx"};
   }
   std::string gemm_library() override {
@@ -126,13 +126,13 @@ class RealRuntime : public Runtime {
   }
 
   Status begin_capture(Stream stream) override {
-    return status(cudaStreamBeginCapture(of(stream), cudaStreamCaptureModeThreadLocal));
+    return status(cudaStreamBeginCapture(native(stream), cudaStreamCaptureModeThreadLocal));
   }
   Status end_capture(Stream stream, Graph& graph) override;
   Status launch_graph(Graph graph, Stream stream) override {
-    return status(cudaGraphLaunch(of(graph), of(stream)));
+    return status(cudaGraphLaunch(native(graph), native(stream)));
   }
-  Status free_graph(Graph graph) override { return status(cudaGraphExecDestroy(of(graph))); }
+  Status free_graph(Graph graph) override { return status(cudaGraphExecDestroy(native(graph))); }
 
  private:
   // Loaded when the first matrices are multiplied: it takes a second and half a gigabyte.
@@ -166,7 +166,7 @@ Status RealRuntime::properties(int device, Properties& properties) {
 
 Status RealRuntime::end_capture(Stream stream, Graph& graph) {
   cudaGraph_t captured = nullptr;
-  if (const Status ended = status(cudaStreamEndCapture(of(stream), &captured)); !ended.ok())
+  if (const Status ended = status(cudaStreamEndCapture(native(stream), &captured)); !ended.ok())
     return ended;
   cudaGraphExec_t executable = nullptr;
   const Status made = status(cudaGraphInstantiateWithFlags(&executable, captured, 0));

@@ -49,7 +49,7 @@ constexpr Meaning kMeanings[] = {
      "restart the machine after a driver update, or give --device sim"},
     {"cudaErrorSystemNotReady", "the GPUs' fabric manager does not run",
      "start it (systemctl start nvidia-fabricmanager), or give --device sim"},
-    {"cudaErrorStubLibrary", "the toolkit's stub of libcuda.so stands before the driver's own",
+    {"cudaErrorStubLibrary", "the toolkit's stub of libcuda.so is found before the driver's own",
      "take the folder 'stubs' out of LD_LIBRARY_PATH"},
     {"cudaErrorInitializationError", "the NVIDIA driver cannot begin",
      "look at 'nvidia-smi', and start a container with its GPUs (--gpus all)"},

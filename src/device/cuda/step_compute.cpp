@@ -63,7 +63,7 @@ StepCompute::StepCompute(DeviceGroup& gang, DeviceObjects& objects, const RunCon
   if (kernels_ > 1) measure_cost(config.mean_compute_time());
 }
 
-Spin StepCompute::spin_of(Nanos duration) const {
+Spin StepCompute::make_spin(Nanos duration) const {
   Spin spin;
   spin.duration = duration;
   spin.abort = gang_.abort();
@@ -72,13 +72,13 @@ Spin StepCompute::spin_of(Nanos duration) const {
 
 // A kernel is loaded when it first runs.
 void StepCompute::warm_up() {
-  objects_.check("compute", runtime_.spin(spin_of(0), stream_));
+  objects_.check("compute", runtime_.spin(make_spin(0), stream_));
   objects_.check("compute", runtime_.synchronise_device());
 }
 
 void StepCompute::record_graphs(std::int32_t rank, std::int64_t buffers) {
   for (std::int64_t buffer = 0; buffer < buffers; ++buffer) {
-    Spin spin = spin_of(0);
+    Spin spin = make_spin(0);
     durations_.push_back(gang_.duration_word(rank, buffer));
     spin.variable = durations_.back();
     objects_.check("--graph", runtime_.begin_capture(stream_));
@@ -111,13 +111,13 @@ void StepCompute::measure_cost(Nanos step) {
 Nanos StepCompute::cost_in_series() {
   const std::int64_t kernels = graphs_.empty() ? std::min(kernels_, kSeries) : kernels_;
   const double ms = median_of_timings([&] {
-    objects_.check("compute", runtime_.spin(spin_of(kHeadStart), stream_));
-    return milliseconds_of("compute", [&] { launch_kernels(0, kernels, kernels * kSpun); });
+    objects_.check("compute", runtime_.spin(make_spin(kHeadStart), stream_));
+    return measure_milliseconds("compute", [&] { launch_kernels(0, kernels, kernels * kSpun); });
   });
   return std::llround(ms * 1e6 / static_cast<double>(kernels)) - kSpun;
 }
 
-double StepCompute::milliseconds_of(const char* setting, const std::function<void()>& launch) {
+double StepCompute::measure_milliseconds(const char* setting, const std::function<void()>& launch) {
   objects_.check(setting, runtime_.record(timing_begin_, stream_));
   launch();
   objects_.check(setting, runtime_.record(timing_end_, stream_));
@@ -164,7 +164,7 @@ void StepCompute::allocate_matrices(std::int32_t size) {
 double StepCompute::milliseconds_of_products(std::int32_t size) {
   Gemm gemm = gemm_;
   gemm.size = size;
-  return milliseconds_of("--compute gemm", [&] {
+  return measure_milliseconds("--compute gemm", [&] {
     for (std::int64_t product = 0; product < kPerTiming; ++product)
       objects_.check("--compute gemm", runtime_.gemm(gemm, stream_));
   });
@@ -205,8 +205,8 @@ void StepCompute::launch_kernels(std::int64_t buffer, std::int64_t kernels, Nano
     return;
   }
   for (std::int64_t i = 1; i < kernels; ++i)
-    objects_.check("compute", runtime_.spin(spin_of(each), stream_));
-  objects_.check("compute", runtime_.spin(spin_of(spun - (kernels - 1) * each), stream_));
+    objects_.check("compute", runtime_.spin(make_spin(each), stream_));
+  objects_.check("compute", runtime_.spin(make_spin(spun - (kernels - 1) * each), stream_));
 }
 
 Nanos StepCompute::takes(Nanos duration) const { return std::max(duration, kernels_ * cost_); }
@@ -225,7 +225,7 @@ LaunchedWork StepCompute::launch_products(Nanos duration) {
   const Nanos spun = duration - products * product_;
   for (std::int64_t i = 0; i < products; ++i)
     objects_.check("compute", runtime_.gemm(gemm_, stream_));
-  objects_.check("compute", runtime_.spin(spin_of(spun), stream_));
+  objects_.check("compute", runtime_.spin(make_spin(spun), stream_));
   return {products, spun};
 }
 

@@ -48,7 +48,7 @@ class StepCompute {
   void allocate_matrices(std::int32_t size);
   void warm_clock();
   // Time of the launched work on the device.
-  double milliseconds_of(const char* setting, const std::function<void()>& launch);
+  double measure_milliseconds(const char* setting, const std::function<void()>& launch);
   double milliseconds_of_products(std::int32_t size);  // time of a series of products
   Nanos measure_product(std::int32_t size);
   Nanos settled_product(std::int32_t size, Nanos first);
@@ -56,7 +56,7 @@ class StepCompute {
   Nanos cost_in_series();
   void launch_kernels(std::int64_t buffer, std::int64_t kernels, Nanos spun);
   LaunchedWork launch_products(Nanos duration);
-  Spin spin_of(Nanos duration) const;
+  Spin make_spin(Nanos duration) const;
 
   DeviceGroup& gang_;
   Runtime& runtime_;

@@ -65,13 +65,13 @@ class LineReader {
   void take(const StackLine& line) {
     stack_.clear();
     std::string thread;
-    bool tells_thread = false;
+    bool has_thread = false;
     std::string_view rest = line.stack;
     while (!rest.empty()) {
       const std::string_view piece = rest.substr(0, rest.find(';'));
       rest.remove_prefix(std::min(rest.size(), piece.size() + 1));
       if (names_thread(piece)) {
-        tells_thread = tells_thread || !piece.starts_with("process ");
+        has_thread = has_thread || !piece.starts_with("process ");
         thread += std::string(piece) + ";";
       } else if (!piece.empty()) {
         stack_.add(marks_of_text(piece));
@@ -79,7 +79,7 @@ class LineReader {
     }
     // Without --threads, all threads of a process share one name. Only the beginning of a stack
     // distinguishes them.
-    if (!tells_thread) thread += stack_.is_of_main_thread() ? "main" : "others";
+    if (!has_thread) thread += stack_.is_of_main_thread() ? "main" : "others";
     keeper_.add(thread, stack_.kind(), line.samples * interval_, line.samples);
   }
   void finish(TracedRun& run) const { keeper_.finish(run, false); }
@@ -119,10 +119,9 @@ bool is_collapsed_profile(std::string_view beginning) {
 
 void read_collapsed_profile(const std::string& path, const TraceOptions& options, TracedRun& run) {
   if (!(options.sample_rate > 0))
-    throw RunError(
-        path +
-        ": tells how often stacks were seen and not how often one looked; give --sample-rate RATE, "
-        "what py-spy's --rate was (100/s if it was not given)");
+    throw RunError(path + ": contains how often stacks were seen, but not the sample rate",
+                   "give --sample-rate RATE, "
+                   "what py-spy's --rate was (100/s if it was not given)");
   TraceStream stream(path);
   LineReader reader(path, std::max<Nanos>(std::llround(1e9 / options.sample_rate), 1));
   std::string line;
@@ -130,10 +129,9 @@ void read_collapsed_profile(const std::string& path, const TraceOptions& options
     if (line.empty()) continue;
     const auto read = stack_line(line);
     if (!read)
-      throw RunError(fmt::format(
-          "{}: line {} is no stack with a count behind it; give what py-spy's --format raw or "
-          "profiling.sampling's --collapsed wrote",
-          path, number));
+      throw RunError(fmt::format("{}: line {} is no stack with a count after it", path, number),
+                     "give what py-spy's --format raw or "
+                     "profiling.sampling's --collapsed wrote");
     reader.take(*read);
   }
   reader.finish(run);

@@ -55,7 +55,7 @@ struct GeckoThread {
   Numbers function_names, function_places;
   Numbers place_names;  // names of files
 
-  FrameMarks marks_of(std::int32_t frame, const std::vector<std::string>& names) const {
+  FrameMarks make_frame_marks(std::int32_t frame, const std::vector<std::string>& names) const {
     const auto number = [](const Numbers& numbers, std::int32_t index) {
       const std::int32_t* found = item_at(numbers, index);
       return found == nullptr ? -1 : *found;
@@ -70,14 +70,14 @@ struct GeckoThread {
   std::vector<SampledStack> stacks(const std::vector<std::string>& names) const {
     std::vector<FrameMarks> marks;
     for (std::size_t i = 0; i < frame_functions.size(); ++i)
-      marks.push_back(marks_of(static_cast<std::int32_t>(i), names));
+      marks.push_back(make_frame_marks(static_cast<std::int32_t>(i), names));
     std::vector<SampledStack> stacks;
     for (std::size_t i = 0; i < stack_frames.size(); ++i) {
       const std::int32_t* parent = item_at(stack_parents, static_cast<std::int32_t>(i));
       const SampledStack* before = parent == nullptr ? nullptr : item_at(stacks, *parent);
       SampledStack stack = before == nullptr ? SampledStack{} : *before;
-      const FrameMarks* of_frame = item_at(marks, stack_frames[i]);
-      stack.add(of_frame == nullptr ? marks_of_frame("", "") : *of_frame);
+      const FrameMarks* frame_marks = item_at(marks, stack_frames[i]);
+      stack.add(frame_marks == nullptr ? marks_of_frame("", "") : *frame_marks);
       stacks.push_back(stack);
     }
     return stacks;
@@ -105,7 +105,7 @@ class ThreadReader : public JsonLevels {
   bool saw_samples = false;
 
  private:
-  bool in_thread() const { return depth() == 3 && key_at(1) == "threads"; }
+  bool is_thread() const { return depth() == 3 && key_at(1) == "threads"; }
 
   void number(double value) override {
     constexpr std::size_t kMaxNumbers = std::size_t{32} << 20;
@@ -116,10 +116,10 @@ class ThreadReader : public JsonLevels {
     column_->push_back(value >= 0 && value < kMax ? static_cast<std::int32_t>(value) : -1);
   }
   void text(std::string_view value) override {
-    if (in_thread() && key_at(3) == "name") thread_.name = value.substr(0, 200);
+    if (is_thread() && key_at(3) == "name") thread_.name = value.substr(0, 200);
   }
   void opened() override {
-    if (in_thread()) thread_ = {};
+    if (is_thread()) thread_ = {};
     if (depth() != 5 || key_at(1) != "threads") return;
     for (const GeckoColumn& column : kGeckoColumns)
       if (key_at(3) == column.table && key_at(4) == column.name)
@@ -127,7 +127,7 @@ class ThreadReader : public JsonLevels {
   }
   void closing() override {
     if (depth() == 5) column_ = nullptr;
-    if (in_thread()) give();
+    if (is_thread()) give();
   }
 
   // Stacks are looked at about equally often.

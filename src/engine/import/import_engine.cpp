@@ -18,10 +18,10 @@ void refuse_report_of_nsys(const std::string& path) {
   for (const std::string_view ending : {".nsys-rep", ".qdrep", ".qdstrm"}) {
     if (!path.ends_with(ending)) continue;
     const std::string name = path.substr(0, path.size() - ending.size());
-    throw RunError(fmt::format(
-        "{0}: only nsys itself reads its reports; export it: nsys export --type sqlite --output "
-        "{1}.sqlite {0} && loaderscope diagnose {1}.sqlite",
-        path, name));
+    throw RunError(path + ": only nsys itself reads its reports",
+                   fmt::format("export it: nsys export --type sqlite --output {1}.sqlite {0} && "
+                               "loaderscope diagnose {1}.sqlite",
+                               path, name));
   }
 }
 
@@ -64,22 +64,23 @@ std::optional<std::string> no_py_spy_chrome() {
          "with py-spy record --format speedscope --idle.";
 }
 
-const TraceFormat& format_of(const std::string& path) {
+const TraceFormat& detect_format(const std::string& path) {
   refuse_report_of_nsys(path);
   TraceStream stream(path);
   std::array<char, 4096> first{};
   const auto got = stream.sgetn(first.data(), first.size());
   const std::string_view beginning(first.data(), static_cast<std::size_t>(got));
   if (beginning.empty())
-    throw RunError(path +
-                   ": is empty; give an SQLite export of nsys, or what torch.profiler wrote");
+    throw RunError(path + ": is empty",
+                   "give an SQLite export of nsys, or what torch.profiler wrote");
   for (const TraceFormat& format : trace_format_table()) {
     if (!format.is_it(beginning)) continue;
     if (format.read == nullptr)
       throw RunError(fmt::format("{}: cannot answer: {}", path,
                                  format.row.reason_not_available().value_or("")));
     if (stream.is_packed() && !format.may_be_packed)
-      throw RunError(path + ": is packed, and SQLite reads no packed file; unpack it with gunzip");
+      throw RunError(path + ": is packed, and SQLite reads no packed file",
+                     "unpack it with gunzip");
     return format;
   }
   return trace_format_table().back();
@@ -90,25 +91,25 @@ const TraceFormat& format_of(const std::string& path) {
 RunRecord read_traces(const TraceOptions& options) {
   TracedRun run;
   for (const std::string& path : options.files) {
-    const TraceFormat& format = format_of(path);
+    const TraceFormat& format = detect_format(path);
     run.tool = format.row.name;
     const std::optional<std::string> before = run.host;
     format.read(path, options, run);
     run.is_one_host = run.is_one_host && (!before || before == run.host);
   }
   if (run.sampled && options.files.size() > 1)
-    throw RunError(options.files.front() +
-                   ": samples of stacks have no clock to bring files together by; give one at a "
-                   "time");
+    throw RunError(
+        options.files.front() + ": samples of stacks have no clock to bring files together by",
+        "give one at a "
+        "time");
   const bool has_steps = std::ranges::any_of(
       run.processes, [](const TracedProcess& process) { return !process.steps.empty(); });
   if (run.gpus_used.empty() && !run.has_loader && !has_steps)
-    throw RunError(
-        fmt::format("{}: has neither a GPU's work nor waits for a DataLoader nor steps; "
-                    "record with nsys --trace=cuda,nvtx, or with torch.profiler's "
-                    "ProfilerActivity.CUDA",
-                    options.files.front()));
-  return record_of(std::move(run), options.batch_size);
+    throw RunError(fmt::format("{}: has neither a GPU's work nor waits for a DataLoader nor steps",
+                               options.files.front()),
+                   "record with nsys --trace=cuda,nvtx, or with torch.profiler's "
+                   "ProfilerActivity.CUDA");
+  return make_trace_record(std::move(run), options.batch_size);
 }
 
 // JSON may begin with any character, so it is last.

@@ -16,9 +16,8 @@ bool JsonLevels::key(std::string& name) {
 
 bool JsonLevels::parse_error(std::size_t position, const std::string&,
                              const nlohmann::detail::exception&) {
-  throw RunError(
-      fmt::format("{}: is cut off or damaged at byte {}; record it again, or fetch the file again",
-                  path_, position));
+  throw RunError(fmt::format("{}: is cut off or damaged at byte {}", path_, position),
+                 "record it again, or fetch the file again");
 }
 
 bool JsonLevels::read(double value, const std::string* string) {
@@ -33,7 +32,7 @@ bool JsonLevels::read(double value, const std::string* string) {
 
 bool JsonLevels::open() {
   if (++depth_ > kMaxDepth)
-    throw RunError(path_ + ": nested deeper than any profile; give what a sampler wrote");
+    throw RunError(path_ + ": nested deeper than any profile", "give what a sampler wrote");
   if (depth_ < keys_.size()) keys_[depth_].clear();
   stream_.understood();
   opened();
@@ -48,8 +47,8 @@ bool JsonLevels::close() {
 }
 
 void parse(TraceStream& stream, JsonLevels& levels) {
-  std::istream in(&stream);
-  nlohmann::json::sax_parse(in, &levels);
+  std::istream input(&stream);
+  nlohmann::json::sax_parse(input, &levels);
 }
 
 }  // namespace loaderscope::traces

@@ -42,8 +42,8 @@ void NsysReader::read_facts() {
 void NsysReader::read_workers() {
   std::set<std::int64_t> workers;
   file_.for_each("ThreadNames", {"nameId", "globalTid"}, [&](const SqliteRow& row) {
-    if (meaning_of(row.integer(0, -1)) == Meaning::worker)
-      workers.insert(process_of(row.integer(1)));
+    if (string_meaning(row.integer(0, -1)) == Meaning::worker)
+      workers.insert(process_number(row.integer(1)));
   });
   if (workers.empty() || gpus_.empty()) return;
   run_.notes.push_back(
@@ -54,9 +54,9 @@ void NsysReader::read_workers() {
 // anything.
 void NsysReader::read_diagnostics() {
   constexpr std::size_t kMaxSaid = 3, kMaxLength = 200;
-  constexpr std::string_view kOfLoss[] = {"ropped",        "lost",          "Not all ",
-                                          "not collected", "not be traced", "overflow",
-                                          "incomplete",    "issing"};
+  constexpr std::string_view kLossWords[] = {"ropped",        "lost",          "Not all ",
+                                             "not collected", "not be traced", "overflow",
+                                             "incomplete",    "issing"};
   const EnumNames levels = enum_names("ENUM_DIAGNOSTIC_SEVERITY_LEVEL");
   std::set<std::string> said;
   std::int64_t others = 0;
@@ -65,7 +65,7 @@ void NsysReader::read_diagnostics() {
     if (level == levels.end() || (level->second != "Warning" && level->second != "Error")) return;
     const std::string_view text = row.text(1);
     const bool is_of_loss = std::ranges::any_of(
-        kOfLoss, [&](std::string_view word) { return text.find(word) != text.npos; });
+        kLossWords, [&](std::string_view word) { return text.find(word) != text.npos; });
     others += !is_of_loss;
     if (is_of_loss && said.size() < kMaxSaid) said.insert(shown_text(text.substr(0, kMaxLength)));
   });
@@ -120,7 +120,7 @@ struct Copy {
   std::string kind, from;
 };
 
-GpuKind kind_of(const Copy& copy) {
+GpuKind copy_kind(const Copy& copy) {
   if (copy.kind.ends_with("HTOD") || copy.kind.ends_with("HTOA"))
     return copy.from.ends_with("PAGEABLE") ? GpuKind::from_pageable : GpuKind::from_pinned;
   if (copy.kind.ends_with("DTOH") || copy.kind.ends_with("ATOH")) return GpuKind::to_host;
@@ -129,9 +129,9 @@ GpuKind kind_of(const Copy& copy) {
 
 }  // namespace
 
-// `columns`: further ones, from the sixth on, by which `tell` says what kind of work it is.
+// `columns`: further ones, from the sixth on, by which `set_kind` says what kind of work it is.
 void NsysReader::read_work(std::string_view table, const std::vector<std::string_view>& columns,
-                           const std::function<void(const SqliteRow&, GpuWork&)>& tell) {
+                           const std::function<void(const SqliteRow&, GpuWork&)>& set_kind) {
   std::vector<std::string_view> all = {"start",    "end",      "globalPid",
                                        "deviceId", "streamId", "correlationId"};
   all.insert(all.end(), columns.begin(), columns.end());
@@ -141,14 +141,14 @@ void NsysReader::read_work(std::string_view table, const std::vector<std::string
     GpuWork work{at.begin, at.end};
     work.stream = static_cast<std::uint16_t>(row.integer(4));
     work.correlation = static_cast<std::uint32_t>(row.integer(5));
-    tell(row, work);
+    set_kind(row, work);
     keeper_.add(gpu(row.integer(2), row.integer(3)), work);
   });
 }
 
 void NsysReader::read_gpu() {
   read_work("CUPTI_ACTIVITY_KIND_KERNEL", {"shortName"}, [&](const SqliteRow& row, GpuWork& work) {
-    const bool exchanges = meaning_of(row.integer(6, -1)) == Meaning::collective;
+    const bool exchanges = string_meaning(row.integer(6, -1)) == Meaning::collective;
     work.kind = exchanges ? GpuKind::collective : GpuKind::kernel;
     if (exchanges) work.name = collective_names_.at(row.integer(6, -1));
   });
@@ -164,8 +164,8 @@ void NsysReader::read_gpu() {
   };
   read_work("CUPTI_ACTIVITY_KIND_MEMCPY", {"copyKind", "srcKind", "bytes"},
             [&](const SqliteRow& row, GpuWork& work) {
-              work.kind =
-                  kind_of({named(kinds, row.integer(6, -1)), named(memories, row.integer(7, -1))});
+              work.kind = copy_kind(
+                  {named(kinds, row.integer(6, -1)), named(memories, row.integer(7, -1))});
               work.bytes = static_cast<double>(row.integer(8));
             });
 }
@@ -174,10 +174,10 @@ void NsysReader::read_gpu() {
 
 void NsysReader::add_host(std::int64_t global_tid, TimeRange at, HostKind kind,
                           std::int64_t correlation) {
-  const std::int64_t pid = process_of(global_tid);
+  const std::int64_t pid = process_number(global_tid);
   HostSpan span{at.begin, at.end};
   span.correlation = static_cast<std::uint32_t>(correlation);
-  span.thread = threads_[pid].of(static_cast<std::uint64_t>(global_tid));
+  span.thread = threads_[pid].intern(static_cast<std::uint64_t>(global_tid));
   span.kind = kind;
   keeper_.add(process(pid), span);
 }
@@ -190,7 +190,7 @@ void NsysReader::read_calls() {
                    if (!take_times(row, at)) return;
                    has_calls_ = true;
                    launchers_.insert(row.integer(2));
-                   const bool waits = meaning_of(row.integer(4, -1)) == Meaning::synchronous;
+                   const bool waits = string_meaning(row.integer(4, -1)) == Meaning::synchronous;
                    add_host(row.integer(2), at, waits ? HostKind::synchronous : HostKind::call,
                             row.integer(3));
                  });
@@ -208,7 +208,8 @@ void NsysReader::read_ranges() {
         Meaning meaning = Meaning::operation;
         if (row.has(4)) {
           meaning = meaning_of_range(row.text(4));
-        } else if (const Meaning known = meaning_of(row.integer(5, -1)); known != Meaning::none) {
+        } else if (const Meaning known = string_meaning(row.integer(5, -1));
+                   known != Meaning::none) {
           meaning = known;
         }
         take_range(row.integer(3), at, meaning);
@@ -218,10 +219,10 @@ void NsysReader::read_ranges() {
 void NsysReader::take_range(std::int64_t global_tid, TimeRange at, Meaning meaning) {
   switch (meaning) {
     case Meaning::step:
-      keeper_.add(process(process_of(global_tid)), StepMark{at.begin, at.end});
+      keeper_.add(process(process_number(global_tid)), StepMark{at.begin, at.end});
       return;
     case Meaning::loader_single:
-      process(process_of(global_tid)).workers = 0;
+      process(process_number(global_tid)).workers = 0;
       [[fallthrough]];
     case Meaning::loader:
       has_loader_ = true;
@@ -238,7 +239,7 @@ void NsysReader::take_range(std::int64_t global_tid, TimeRange at, Meaning meani
 void NsysReader::read_system_calls() {
   file_.for_each("OSRT_API", {"start", "end", "globalTid", "nameId"}, [&](const SqliteRow& row) {
     TimeRange at;
-    const Meaning meaning = meaning_of(row.integer(3, -1));
+    const Meaning meaning = string_meaning(row.integer(3, -1));
     if (meaning != Meaning::file_read && meaning != Meaning::system_wait) return;
     if (!launchers_.contains(row.integer(2)) || !take_times(row, at)) return;
     add_host(row.integer(2), at,
@@ -267,7 +268,7 @@ void NsysReader::read_overhead() {
     file_.for_each(table, {"start", "end", "globalTid"}, [&](const SqliteRow& row) {
       TimeRange at;
       if (!take_times(row, at)) return;
-      const auto found = processes_.find(process_of(row.integer(2)));
+      const auto found = processes_.find(process_number(row.integer(2)));
       if (found != processes_.end()) keeper_.add_overhead(run_.processes[found->second], at);
     });
   }

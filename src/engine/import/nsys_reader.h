@@ -51,7 +51,7 @@ class NsysReader {
   void read_strings();
   void read_gpu();
   void read_work(std::string_view table, const std::vector<std::string_view>& columns,
-                 const std::function<void(const SqliteRow&, GpuWork&)>& tell);
+                 const std::function<void(const SqliteRow&, GpuWork&)>& set_kind);
   void read_calls();
   void read_ranges();
   void read_system_calls();
@@ -62,7 +62,7 @@ class NsysReader {
   void finish();
 
   // The process of a global thread id, as a global process id.
-  static std::int64_t process_of(std::int64_t global_tid) {
+  static std::int64_t process_number(std::int64_t global_tid) {
     return global_tid - global_tid % kThreads;
   }
   Meaning meaning_of_range(std::string_view name) const;
@@ -71,7 +71,7 @@ class NsysReader {
   TracedProcess& process(std::int64_t global_pid);
   TracedGpu& gpu(std::int64_t global_pid, std::int64_t device);
   bool take_times(const SqliteRow& row, TimeRange& at);
-  Meaning meaning_of(std::int64_t string) const {
+  Meaning string_meaning(std::int64_t string) const {
     const auto found = strings_.find(string);
     return found == strings_.end() ? Meaning::none : found->second;
   }

@@ -9,8 +9,8 @@ namespace loaderscope::traces {
 
 void NsysReader::read() {
   if (!file_.has_table("StringIds") || !file_.has_table("META_DATA_CAPTURE"))
-    throw RunError(path_ +
-                   ": is an SQLite file and no export of nsys (it has no StringIds); give what "
+    throw RunError(path_ + ": is an SQLite file and no export of nsys (it has no StringIds)",
+                   "give what "
                    "'nsys export --type sqlite REPORT.nsys-rep' wrote");
   read_facts();
   read_strings();
@@ -39,7 +39,7 @@ TracedProcess& NsysReader::process(std::int64_t global_pid) {
   const auto found = processes_.find(global_pid);
   if (found != processes_.end()) return run_.processes[found->second];
   if (processes_.size() >= kMaxProcesses)
-    throw RunError(path_ + ": has more processes than any job; give an SQLite export of nsys");
+    throw RunError(path_ + ": has more processes than any job", "give an SQLite export of nsys");
   processes_.emplace(global_pid, run_.processes.size());
   TracedProcess& made = run_.processes.emplace_back();
   made.name = fmt::format("process {}", global_pid / kThreads % kThreads);
@@ -52,7 +52,7 @@ TracedGpu& NsysReader::gpu(std::int64_t global_pid, std::int64_t device) {
   const auto found = gpus_.find({global_pid, device});
   if (found != gpus_.end()) return found->second;
   if (gpus_.size() >= kMaxGpus)
-    throw RunError(path_ + ": has more GPUs than any job; give an SQLite export of nsys");
+    throw RunError(path_ + ": has more GPUs than any job", "give an SQLite export of nsys");
   TracedGpu& made = gpus_[{global_pid, device}];
   made.name = fmt::format("{}, GPU {}", process(global_pid).name, device);
   made.process = processes_.at(global_pid);
@@ -73,18 +73,17 @@ void NsysReader::finish() {
   if (!file_.has_table("SCHED_EVENTS"))
     flags += std::string(flags.empty() ? "" : " and ") + "--cpuctxsw=process-tree";
   if (!flags.empty())
-    run_.more_to_record = fmt::format(
-        "with {} nsys tells what the host did in gaps of which nothing is known", flags);
+    run_.more_to_record =
+        fmt::format("with {} nsys shows what the host did in unexplained gaps", flags);
   run_.has_calls |= has_calls_;
   run_.has_loader |= has_loader_;
   if (has_loader_) return;
   const bool recorded = captured_.contains("NvtxEvents") || ranges_ > 0;
   run_.no_loader =
-      recorded
-          ? "none of its ranges is a DataLoader's, so what was waited for it cannot be told "
-            "from what the host did: run the steps within torch.autograd.profiler.emit_nvtx()"
-          : "NVTX was not recorded, so what was waited for a DataLoader cannot be told: record "
-            "with --trace=cuda,nvtx and torch.autograd.profiler.emit_nvtx()";
+      recorded ? "none of its ranges is a DataLoader's, so waits for it cannot be separated "
+                 "from what the host did: run the steps within torch.autograd.profiler.emit_nvtx()"
+               : "NVTX was not recorded, so waits for a DataLoader are unknown: record "
+                 "with --trace=cuda,nvtx and torch.autograd.profiler.emit_nvtx()";
 }
 
 void read_nsys_trace(const std::string& path, const TraceOptions& options, TracedRun& run) {

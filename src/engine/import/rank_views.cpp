@@ -12,10 +12,10 @@ HostView::HostView(TracedProcess& process) : is_sampled_(process.is_sampled) {
   choose_main(process.threads);
   for (TracedThread& thread : process.threads) {
     Thread& view = threads_.emplace_back();
-    std::transform(thread.of.begin(), thread.of.end(), view.of.begin(),
+    std::transform(thread.ranges.begin(), thread.ranges.end(), view.ranges.begin(),
                    [](std::vector<TimeRange>& set) { return merged(std::move(set)); });
     view.active = merged(std::move(thread.active));
-    const TimeRanges& waits = view.of[HostKind::loader_wait];
+    const TimeRanges& waits = view.ranges[HostKind::loader_wait];
     loader_waits_.insert(loader_waits_.end(), waits.begin(), waits.end());
   }
   process.threads = {};
@@ -28,18 +28,19 @@ HostView::HostView(TracedProcess& process) : is_sampled_(process.is_sampled) {
 
 // The thread that waits for batches most often; without any, the one that calls CUDA most.
 void HostView::choose_main(const std::vector<TracedThread>& threads) {
-  const auto most = std::max_element(
-      threads.begin(), threads.end(), [](const TracedThread& a, const TracedThread& b) {
-        constexpr auto kWait = HostKind::loader_wait;
-        return std::pair(a.of[kWait].size(), a.calls) < std::pair(b.of[kWait].size(), b.calls);
-      });
+  const auto most = std::max_element(threads.begin(), threads.end(),
+                                     [](const TracedThread& a, const TracedThread& b) {
+                                       constexpr auto kWait = HostKind::loader_wait;
+                                       return std::pair(a.ranges[kWait].size(), a.calls) <
+                                              std::pair(b.ranges[kWait].size(), b.calls);
+                                     });
   main_ = static_cast<std::size_t>(most - threads.begin());
-  loader_calls_ = most->of[HostKind::loader_wait];
+  loader_calls_ = most->ranges[HostKind::loader_wait];
   std::sort(loader_calls_.begin(), loader_calls_.end(),
             [](const TimeRange& a, const TimeRange& b) { return a.begin < b.begin; });
 }
 
-const Launch* HostView::launch_of(std::uint32_t correlation) const {
+const Launch* HostView::find_launch(std::uint32_t correlation) const {
   if (correlation == 0) return nullptr;
   const auto found = std::lower_bound(
       launches_.begin(), launches_.end(), correlation,
@@ -55,12 +56,12 @@ GpuView::GpuView(TracedGpu& gpu) {
 GpuView::Busy GpuView::busy(TimeRange within) const {
   Busy busy;
   TimeRanges without_kernels = {within};
-  busy.kernels = take(without_kernels, of(GpuKind::kernel));
+  busy.kernels = take(without_kernels, work(GpuKind::kernel));
   busy.gaps = without_kernels;
-  busy.kernels += take(without_kernels, of(GpuKind::collective));
-  take(busy.gaps, of(GpuKind::memory));
-  busy.collectives = common(busy.gaps, of(GpuKind::collective));
-  busy.only_collective = take(busy.gaps, of(GpuKind::collective));
+  busy.kernels += take(without_kernels, work(GpuKind::collective));
+  take(busy.gaps, work(GpuKind::memory));
+  busy.collectives = common(busy.gaps, work(GpuKind::collective));
+  busy.only_collective = take(busy.gaps, work(GpuKind::collective));
   return busy;
 }
 
@@ -80,8 +81,8 @@ GpuView::Next GpuView::next_from(Nanos at) const {
 Nanos GpuView::quiet_since(Nanos at) const {
   Nanos since = std::numeric_limits<Nanos>::min();
   for (const Pieces& pieces : work_) {
-    const auto behind = first_behind(pieces, at);
-    if (behind != pieces.begin()) since = std::max(since, end_of(*std::prev(behind)));
+    const auto position = find_later(pieces, at);
+    if (position != pieces.begin()) since = std::max(since, range_end(*std::prev(position)));
   }
   return since;
 }

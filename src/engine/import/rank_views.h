@@ -15,12 +15,12 @@ namespace loaderscope::traces {
 class HostView {
  public:
   struct Thread {
-    PerHostKind<TimeRanges> of;
+    PerHostKind<TimeRanges> ranges;
     TimeRanges active;  // in a call or an operation, whichever
   };
   explicit HostView(TracedProcess& process);  // takes its spans away
 
-  const Launch* launch_of(std::uint32_t correlation) const;  // null: it is not known
+  const Launch* find_launch(std::uint32_t correlation) const;  // null: it is not known
   const Thread& thread(std::uint16_t number) const { return threads_.at(number); }
   const Thread& main() const { return threads_.at(main_); }
   const TimeRanges& loader_waits() const { return loader_waits_; }  // merged over all threads
@@ -46,7 +46,7 @@ class GpuView {
  public:
   explicit GpuView(TracedGpu& gpu);  // takes its work away
 
-  const Pieces& of(GpuKind kind) const { return work_.at(static_cast<std::size_t>(kind)); }
+  const Pieces& work(GpuKind kind) const { return work_.at(static_cast<std::size_t>(kind)); }
   // Excludes copies from and to the host.
   struct Busy {
     Nanos kernels = 0;          // a kernel of any kind ran

@@ -22,7 +22,7 @@ bool may_be_same(const Collective& a, const Collective& b) {
 Nanos apart(const Collective& a, const Collective& b) { return std::abs(a.end - b.end); }
 
 // Null: the other rank takes no part in it.
-const Collective* same_in(const std::vector<Collective>& others, const Collective& one) {
+const Collective* find_same(const std::vector<Collective>& others, const Collective& one) {
   const auto at = std::partition_point(
       others.begin(), others.end(), [&](const Collective& other) { return other.end < one.end; });
   const auto from = at - std::min(kNearby, at - others.begin());
@@ -40,7 +40,8 @@ class Matcher {
   explicit Matcher(const std::vector<RankView>& views) : views_(views) {
     waits_.ranks.resize(views.size());
     for (const RankView& view : views) {
-      auto& sorted = by_end_.emplace_back(view.collectives->begin(), view.collectives->end());
+      auto& sorted =
+          sorted_by_end_.emplace_back(view.collectives->begin(), view.collectives->end());
       std::sort(sorted.begin(), sorted.end(),
                 [](const Collective& a, const Collective& b) { return a.end < b.end; });
     }
@@ -48,7 +49,7 @@ class Matcher {
 
   RankWaits match() {
     for (std::size_t rank = 0; rank < views_.size(); ++rank)
-      for (const Collective& one : by_end_[rank]) look_at(rank, one);
+      for (const Collective& one : sorted_by_end_[rank]) look_at(rank, one);
     judge();
     for (RankWait& wait : waits_.ranks) wait.for_loader = merged(std::move(wait.for_loader));
     return std::move(waits_);
@@ -60,7 +61,7 @@ class Matcher {
     Nanos last_begin = one.begin;
     for (std::size_t other = 0; other < views_.size(); ++other) {
       if (other == rank) continue;
-      const Collective* same = same_in(by_end_[other], one);
+      const Collective* same = find_same(sorted_by_end_[other], one);
       if (same == nullptr) continue;
       distances_.push_back(apart(*same, one));
       if (same->begin <= last_begin) continue;
@@ -77,7 +78,7 @@ class Matcher {
     const RankView& view = views_[late];
     if (view.host == views_[rank].host) return;
     TimeRanges idle = {at};
-    for (std::size_t k = 0; k < kGpuKinds; ++k) take(idle, view.gpu->of(static_cast<GpuKind>(k)));
+    for (std::size_t k = 0; k < kGpuKinds; ++k) take(idle, view.gpu->work(static_cast<GpuKind>(k)));
     const TimeRanges waited = common(std::move(idle), view.host->loader_waits());
     if (waited.empty()) return;
     ++waits_.ranks[late].came_last;
@@ -86,13 +87,13 @@ class Matcher {
 
   void judge() {
     std::size_t all = 0;
-    for (const auto& collectives : by_end_) all += collectives.size();
+    for (const auto& collectives : sorted_by_end_) all += collectives.size();
     if (all == 0) return;
     if (distances_.empty()) return forget("no collective of one is found in another's trace");
     const auto middle = distances_.begin() + std::ssize(distances_) / 2;
     std::nth_element(distances_.begin(), middle, distances_.end());
-    waits_.are_told = *middle <= kOneClock;
-    if (!waits_.are_told)
+    waits_.are_known = *middle <= kOneClock;
+    if (!waits_.are_known)
       forget(
           fmt::format("their clocks do not agree: the ends of one collective lie {:.1f} ms apart",
                       static_cast<double>(*middle) / 1e6));
@@ -104,7 +105,7 @@ class Matcher {
   }
 
   const std::vector<RankView>& views_;
-  Collectives by_end_;
+  Collectives sorted_by_end_;
   std::vector<Nanos> distances_;
   RankWaits waits_;
 };
@@ -117,18 +118,18 @@ RankWaits waits_for_ranks(const std::vector<RankView>& views) {
 }
 
 GapParts& GapParts::operator+=(const GapParts& other) {
-  for (std::size_t i = 0; i < kGapKinds; ++i) of.at(i) += other.of.at(i);
+  for (std::size_t i = 0; i < kGapKinds; ++i) times.at(i) += other.times.at(i);
   overhead += other.overhead;
   return *this;
 }
 
 // First what the GPU did; where it did nothing, what the host did.
-GapParts GapReader::parts_of(TimeRange gap) const {
+GapParts GapReader::split_gap(TimeRange gap) const {
   GapParts parts;
   TimeRanges rest = {gap};
-  parts[GapKind::pageable_copy] = take(rest, gpu_.of(GpuKind::from_pageable));
-  parts[GapKind::copy] = take(rest, gpu_.of(GpuKind::from_pinned));
-  parts[GapKind::copy_back] = take(rest, gpu_.of(GpuKind::to_host));
+  parts[GapKind::pageable_copy] = take(rest, gpu_.work(GpuKind::from_pageable));
+  parts[GapKind::copy] = take(rest, gpu_.work(GpuKind::from_pinned));
+  parts[GapKind::copy_back] = take(rest, gpu_.work(GpuKind::to_host));
   for (const TimeRange quiet : rest) add_quiet(parts, quiet);
   return parts;
 }
@@ -138,7 +139,8 @@ void GapReader::add_quiet(GapParts& parts, TimeRange quiet) const {
   parts.overhead += take(rest, host_.overhead());
   const Nanos since = gpu_.quiet_since(quiet.begin);
   const GpuView::Next next = gpu_.next_from(quiet.end);
-  const Launch* launch = next.piece != nullptr ? host_.launch_of(next.piece->correlation) : nullptr;
+  const Launch* launch =
+      next.piece != nullptr ? host_.find_launch(next.piece->correlation) : nullptr;
   if (launch == nullptr) return add_before_launch(parts, host_.main(), std::move(rest), since);
   // A copy from pageable memory is staged by the host before the GPU begins with it.
   const bool stages = next.kind == GpuKind::from_pageable;
@@ -151,23 +153,23 @@ void GapReader::add_quiet(GapParts& parts, TimeRange quiet) const {
 void GapReader::add_before_launch(GapParts& parts, const HostView::Thread& thread, TimeRanges rest,
                                   Nanos quiet_since) const {
   if (rest.empty()) return;
-  const auto& of = thread.of;
-  const TimeRanges& synchronous = of[HostKind::synchronous];
-  parts[GapKind::loader] += take(rest, of[HostKind::loader_wait]);
-  parts[GapKind::lock] += take(rest, of[HostKind::lock_wait]);
+  const auto& ranges = thread.ranges;
+  const TimeRanges& synchronous = ranges[HostKind::synchronous];
+  parts[GapKind::loader] += take(rest, ranges[HostKind::loader_wait]);
+  parts[GapKind::lock] += take(rest, ranges[HostKind::lock_wait]);
   // Once the host has waited for the GPU, all that it does until it launches again is waited for.
-  const auto waited = first_behind(synchronous, quiet_since);
+  const auto waited = find_later(synchronous, quiet_since);
   const bool comes_from_wait =
       waited != synchronous.end() && !rest.empty() && waited->begin < rest.back().end;
   parts[GapKind::synchronous] += take(rest, synchronous);
-  parts[GapKind::file_read] += take(rest, of[HostKind::file_read]);
-  parts[GapKind::system_wait] += take(rest, of[HostKind::system_wait]);
-  parts[GapKind::off_core] += take(rest, of[HostKind::off_core]);
+  parts[GapKind::file_read] += take(rest, ranges[HostKind::file_read]);
+  parts[GapKind::system_wait] += take(rest, ranges[HostKind::system_wait]);
+  parts[GapKind::off_core] += take(rest, ranges[HostKind::off_core]);
   parts[comes_from_wait ? GapKind::synchronous : GapKind::launch] += take(rest, thread.active);
   parts[GapKind::loader] += take(rest, host_.loader_waits());
   for (const TimeRange& range : rest) {
-    const bool is_told = host_.has_loader() || range.length() < noticeable_;
-    parts[is_told ? GapKind::launch : GapKind::unknown] += range.length();
+    const bool is_known = host_.has_loader() || range.length() < noticeable_;
+    parts[is_known ? GapKind::launch : GapKind::unknown] += range.length();
   }
 }
 

@@ -26,7 +26,7 @@ struct RankWait {
 
 struct RankWaits {
   std::vector<RankWait> ranks;  // same order as the views
-  bool are_told = false;
+  bool are_known = false;
   std::string untold;  // reason why collectives give no waits; else ""
 };
 
@@ -36,11 +36,11 @@ RankWaits waits_for_ranks(const std::vector<RankView>& views);
 
 // Time ranges in which a traced GPU waited, split by cause.
 struct GapParts {
-  std::array<Nanos, kGapKinds> of{};
+  std::array<Nanos, kGapKinds> times{};
   Nanos overhead = 0;  // cost of the tracing, which is no part of the run
 
-  Nanos& operator[](GapKind kind) { return of[static_cast<std::size_t>(kind)]; }
-  Nanos operator[](GapKind kind) const { return of[static_cast<std::size_t>(kind)]; }
+  Nanos& operator[](GapKind kind) { return times[static_cast<std::size_t>(kind)]; }
+  Nanos operator[](GapKind kind) const { return times[static_cast<std::size_t>(kind)]; }
   GapParts& operator+=(const GapParts& other);
 };
 
@@ -52,7 +52,7 @@ class GapReader {
       : gpu_(gpu), host_(host), noticeable_(noticeable) {}
 
   // Splits a range in which the GPU was not busy.
-  GapParts parts_of(TimeRange gap) const;
+  GapParts split_gap(TimeRange gap) const;
 
  private:
   void add_quiet(GapParts& parts, TimeRange quiet) const;

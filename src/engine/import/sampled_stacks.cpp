@@ -55,31 +55,31 @@ void SampledStack::add(FrameMarks frame) {
   is_empty_ = false;
 }
 
-Stand SampledStack::stand() const {
-  if (is_empty_) return Stand::unknown;
+Activity SampledStack::activity() const {
+  if (is_empty_) return Activity::unknown;
   if ((all_ & kNext) != 0) {
-    if ((all_ & kPin) != 0) return Stand::pinning;
-    return makes_ ? Stand::making : Stand::waiting;
+    if ((all_ & kPin) != 0) return Activity::pinning;
+    return makes_ ? Activity::making : Activity::waiting;
   }
-  if ((all_ & kIter) != 0) return Stand::starting;
-  return (all_ & kImport) != 0 ? Stand::importing : Stand::own;
+  if ((all_ & kIter) != 0) return Activity::starting;
+  return (all_ & kImport) != 0 ? Activity::importing : Activity::own;
 }
 
 SampleKind SampledStack::kind() const {
-  return {stand(), (all_ & kWorker) != 0, (all_ & kFeeder) != 0, (leaf_ & kWaits) != 0};
+  return {activity(), (all_ & kWorker) != 0, (all_ & kFeeder) != 0, (leaf_ & kWaits) != 0};
 }
 
 bool SampledStack::is_of_main_thread() const { return (all_ & kThread) == 0; }
 
 namespace {
 
-bool is_loaders(Stand stand) {
-  return stand == Stand::waiting || stand == Stand::making || stand == Stand::pinning ||
-         stand == Stand::starting;
+bool is_loaders(Activity activity) {
+  return activity == Activity::waiting || activity == Activity::making ||
+         activity == Activity::pinning || activity == Activity::starting;
 }
 
 // True for the work of a training thread: not for imports or samples without a frame.
-bool counts(Stand stand) { return is_loaders(stand) || stand == Stand::own; }
+bool counts(Activity activity) { return is_loaders(activity) || activity == Activity::own; }
 
 }  // namespace
 
@@ -88,29 +88,30 @@ void SampleKeeper::add(const std::string& thread, const SampleKind& kind, Nanos 
   constexpr std::size_t kMaxThreads = 65'536;
   constexpr std::int64_t kMaxPieces = 4'000'000;
   if (threads_.size() >= kMaxThreads && !threads_.contains(thread))
-    throw RunError(path_ + ": has more threads than any job; give what a sampler wrote");
-  Thread& of = threads_[thread];
-  const Stand stand = kind.stand;
+    throw RunError(path_ + ": has more threads than any job", "give what a sampler wrote");
+  Thread& counted = threads_[thread];
+  const Activity activity = kind.activity;
   that_wait_ += kind.waits ? samples : 0;
-  of.of_loader += is_loaders(stand) ? samples : 0;
-  of.of_worker += kind.is_of_worker ? samples : 0;
-  of.of_feeder += kind.is_of_feeder ? samples : 0;
-  of.in_waits += stand == Stand::waiting && kind.waits ? samples : 0;
-  if (of.pieces.empty() || of.pieces.back().stand != stand) {
+  counted.loader_samples += is_loaders(activity) ? samples : 0;
+  counted.worker_samples += kind.is_of_worker ? samples : 0;
+  counted.feeder_samples += kind.is_of_feeder ? samples : 0;
+  counted.waiting_samples += activity == Activity::waiting && kind.waits ? samples : 0;
+  if (counted.pieces.empty() || counted.pieces.back().activity != activity) {
     if (++pieces_ > kMaxPieces)
-      throw RunError(path_ + ": has more samples than can be held; record a shorter time");
-    of.pieces.push_back({stand});
+      throw RunError(path_ + ": has more samples than can be held", "record a shorter time");
+    counted.pieces.push_back({activity});
   }
-  of.pieces.back().length += length;
-  of.pieces.back().samples += samples;
+  counted.pieces.back().length += length;
+  counted.pieces.back().samples += samples;
 }
 
 const SampleKeeper::Thread& SampleKeeper::training_thread() const {
   const Thread* most = nullptr;
   for (const auto& [name, thread] : threads_)
-    if (thread.of_worker == 0 && (most == nullptr || thread.of_loader > most->of_loader))
+    if (thread.worker_samples == 0 &&
+        (most == nullptr || thread.loader_samples > most->loader_samples))
       most = &thread;
-  if (most == nullptr || most->of_loader == 0)
+  if (most == nullptr || most->loader_samples == 0)
     throw RunError(
         path_ +
         ": cannot answer: no sample stands in a DataLoader's next. That is no proof that nothing "
@@ -120,11 +121,12 @@ const SampleKeeper::Thread& SampleKeeper::training_thread() const {
 }
 
 // In order: from the first ask to the last, so that neither the start nor the end is training.
-std::pair<std::size_t, std::size_t> SampleKeeper::window_of(const Thread& thread, bool in_order) {
+std::pair<std::size_t, std::size_t> SampleKeeper::training_window(const Thread& thread,
+                                                                  bool in_order) {
   if (!in_order) return {0, thread.pieces.size()};
-  const auto of_loader = [](const Piece& piece) { return is_loaders(piece.stand); };
-  const auto first = std::find_if(thread.pieces.begin(), thread.pieces.end(), of_loader);
-  const auto last = std::find_if(thread.pieces.rbegin(), thread.pieces.rend(), of_loader);
+  const auto is_in_loader = [](const Piece& piece) { return is_loaders(piece.activity); };
+  const auto first = std::find_if(thread.pieces.begin(), thread.pieces.end(), is_in_loader);
+  const auto last = std::find_if(thread.pieces.rbegin(), thread.pieces.rend(), is_in_loader);
   return {static_cast<std::size_t>(first - thread.pieces.begin()),
           static_cast<std::size_t>(last.base() - thread.pieces.begin())};
 }
@@ -132,12 +134,13 @@ std::pair<std::size_t, std::size_t> SampleKeeper::window_of(const Thread& thread
 // Samplers may leave out threads that wait, and no file says whether they did. Feeders of queues
 // hardly do anything but wait. If the sampler keeps them, a feeder is in as many samples as the
 // training thread. Without a feeder, a wait for workers must end in a function that waits.
-bool SampleKeeper::tells_waits(const Thread& thread, const SampledShares& shares) const {
-  std::int64_t of_feeder = 0;
-  for (const auto& [name, other] : threads_) of_feeder = std::max(of_feeder, other.of_feeder);
-  const std::int64_t waiting = shares.of[static_cast<std::size_t>(Stand::waiting)];
-  if (of_feeder > 0) return of_feeder * 2 >= shares.all;
-  return waiting > 0 && thread.in_waits * 2 >= waiting;
+bool SampleKeeper::records_waits(const Thread& thread, const SampledShares& shares) const {
+  std::int64_t most_feeder = 0;
+  for (const auto& [name, other] : threads_)
+    most_feeder = std::max(most_feeder, other.feeder_samples);
+  const std::int64_t waiting = shares.counts[static_cast<std::size_t>(Activity::waiting)];
+  if (most_feeder > 0) return most_feeder * 2 >= shares.all;
+  return waiting > 0 && thread.waiting_samples * 2 >= waiting;
 }
 
 void SampleKeeper::finish(TracedRun& run, bool in_order) const {
@@ -150,27 +153,28 @@ void SampleKeeper::finish(TracedRun& run, bool in_order) const {
   SpanKeeper keeper(path_);
   SampledShares shares;
   Nanos at = 0;
-  const auto [begin, end] = window_of(thread, in_order);
+  const auto [begin, end] = training_window(thread, in_order);
   for (std::size_t i = begin; i < end; ++i) {
     const Piece& piece = thread.pieces[i];
-    if (!counts(piece.stand) || piece.length <= 0) continue;
+    if (!counts(piece.activity) || piece.length <= 0) continue;
     if (piece.length > kMaxLength - at)
-      throw RunError(path_ +
-                     ": its samples add up to more than 9 years; give what a sampler wrote");
+      throw RunError(path_ + ": its samples add up to more than 9 years",
+                     "give what a sampler wrote");
     HostSpan span{at, at + piece.length};
-    span.kind = is_loaders(piece.stand) ? HostKind::loader_wait : HostKind::operation;
+    span.kind = is_loaders(piece.activity) ? HostKind::loader_wait : HostKind::operation;
     keeper.add(process, span);
     at += piece.length;
-    shares.of[static_cast<std::size_t>(piece.stand)] += piece.samples;
+    shares.counts[static_cast<std::size_t>(piece.activity)] += piece.samples;
     shares.all += piece.samples;
   }
-  const bool makes_itself = shares.of[static_cast<std::size_t>(Stand::making)] > 0;
-  if (!makes_itself && !tells_waits(thread, shares))
-    throw RunError(
-        path_ +
-        ": cannot answer: threads that wait are not in its samples, so a wait for the DataLoader "
-        "is "
-        "in none of them; record them too (py-spy record --idle, profiling.sampling --mode wall)");
+  const bool makes_itself = shares.counts[static_cast<std::size_t>(Activity::making)] > 0;
+  if (!makes_itself && !records_waits(thread, shares))
+    throw RunError(path_ +
+                       ": cannot answer: threads that wait are not in its samples, so a wait for "
+                       "the DataLoader "
+                       "is "
+                       "in none of them",
+                   "record them too (py-spy record --idle, profiling.sampling --mode wall)");
   if (makes_itself) process.workers = 0;
   if (makes_itself && that_wait_ == 0)
     run.notes.push_back(

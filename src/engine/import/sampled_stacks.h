@@ -13,7 +13,7 @@
 namespace loaderscope::traces {
 
 // State of a thread when it was sampled.
-enum class Stand : std::uint8_t {
+enum class Activity : std::uint8_t {
   own,        // outside of the DataLoader
   waiting,    // in the DataLoader's next, for its workers
   making,     // in next, which makes the batch itself: num_workers=0
@@ -22,11 +22,11 @@ enum class Stand : std::uint8_t {
   importing,  // modules
   unknown,    // no frame of Python's
 };
-inline constexpr std::size_t kStands = 7;
+inline constexpr std::size_t kActivities = 7;
 
 // Properties of one sample that are counted.
 struct SampleKind {
-  Stand stand = Stand::unknown;
+  Activity activity = Activity::unknown;
   bool is_of_worker = false;  // a worker of a DataLoader
   bool is_of_feeder = false;  // a thread of a queue's, which waits nearly always
   bool waits = false;         // the leaf is one of Python's own functions that wait
@@ -46,7 +46,7 @@ class SampledStack {
   bool is_of_main_thread() const;  // no thread was started for it
 
  private:
-  Stand stand() const;
+  Activity activity() const;
 
   FrameMarks all_ = 0, leaf_ = 0;
   bool makes_ = false, is_empty_ = true;
@@ -65,18 +65,18 @@ class SampleKeeper {
 
  private:
   struct Piece {
-    Stand stand{};
+    Activity activity{};
     Nanos length = 0;
     std::int64_t samples = 0;
   };
   struct Thread {
     std::vector<Piece> pieces;  // neighbours differ
-    std::int64_t of_loader = 0, of_worker = 0, of_feeder = 0;
-    std::int64_t in_waits = 0;  // for workers, with a leaf that waits
+    std::int64_t loader_samples = 0, worker_samples = 0, feeder_samples = 0;
+    std::int64_t waiting_samples = 0;  // for workers, with a leaf that waits
   };
   const Thread& training_thread() const;
-  bool tells_waits(const Thread& thread, const SampledShares& shares) const;
-  static std::pair<std::size_t, std::size_t> window_of(const Thread& thread, bool in_order);
+  bool records_waits(const Thread& thread, const SampledShares& shares) const;
+  static std::pair<std::size_t, std::size_t> training_window(const Thread& thread, bool in_order);
 
   std::string path_;
   std::map<std::string, Thread> threads_;

@@ -24,20 +24,20 @@ class FrameReader : public JsonLevels {
   std::vector<FrameMarks> frames;
 
  private:
-  bool in_frame() const { return depth() == 4 && key_at(1) == "shared" && key_at(2) == "frames"; }
+  bool is_frame() const { return depth() == 4 && key_at(1) == "shared" && key_at(2) == "frames"; }
   void number(double) override {}
   void text(std::string_view value) override {
-    if (!in_frame()) return;
+    if (!is_frame()) return;
     if (key_at(4) == "name") name_ = value;
     if (key_at(4) == "file") file_ = value;
   }
   void opened() override {
-    if (in_frame()) name_ = file_ = "";
+    if (is_frame()) name_ = file_ = "";
   }
   void closing() override {
-    if (!in_frame()) return;
+    if (!is_frame()) return;
     if (frames.size() >= kMaxFrames)
-      throw RunError(path() + ": has more frames than any program; give what a sampler wrote");
+      throw RunError(path() + ": has more frames than any program", "give what a sampler wrote");
     frames.push_back(marks_of_frame(name_, file_));
   }
 
@@ -60,42 +60,42 @@ class ProfileReader : public JsonLevels {
   bool saw_samples = false;
 
  private:
-  bool in_profile() const { return depth() == 3 && key_at(1) == "profiles"; }
-  bool in_list(std::string_view name) const {
+  bool is_profile() const { return depth() == 3 && key_at(1) == "profiles"; }
+  bool is_list(std::string_view name) const {
     return depth() == 4 && key_at(1) == "profiles" && key_at(3) == name;
   }
-  bool in_sample() const {
+  bool is_sample() const {
     return depth() == 5 && key_at(1) == "profiles" && key_at(3) == "samples";
   }
 
   void number(double value) override {
-    if (in_list("weights") && weights_.size() < kMaxSamples)
+    if (is_list("weights") && weights_.size() < kMaxSamples)
       weights_.push_back(static_cast<float>(value));
-    if (!in_sample()) return;
+    if (!is_sample()) return;
     const bool is_known = value >= 0 && value < static_cast<double>(frames_.size());
     stack_.add(is_known ? frames_[static_cast<std::size_t>(value)] : marks_of_frame("", ""));
   }
   void text(std::string_view value) override {
-    if (!in_profile()) return;
+    if (!is_profile()) return;
     if (key_at(3) == "name") name_ = value.substr(0, 200);
     if (key_at(3) == "unit") unit_ = value;
   }
   void opened() override {
-    if (in_profile()) {
+    if (is_profile()) {
       name_ = unit_ = "";
       samples_.clear();
       weights_.clear();
     }
-    if (in_sample()) stack_.clear();
+    if (is_sample()) stack_.clear();
   }
   void closing() override {
-    if (in_sample()) {
+    if (is_sample()) {
       if (samples_.size() >= kMaxSamples)
-        throw RunError(path() + ": has more samples than can be held; record a shorter time");
+        throw RunError(path() + ": has more samples than can be held", "record a shorter time");
       samples_.push_back(stack_.kind());
       saw_samples = true;
     }
-    if (in_profile() && !samples_.empty()) give();
+    if (is_profile() && !samples_.empty()) give();
   }
 
   // A weight without a unit is a count.
@@ -103,10 +103,10 @@ class ProfileReader : public JsonLevels {
     for (const Unit& unit : kUnits)
       if (unit_ == unit.name) return unit.ns;
     if (unit_ != "none" && !unit_.empty())
-      throw RunError(fmt::format("{}: its unit is {}, which is no time; give a profile of time",
-                                 path(), shown_text(unit_)));
+      throw RunError(fmt::format("{}: its unit is {}, which is no time", path(), shown_text(unit_)),
+                     "give a profile of time");
     if (sample_rate_ > 0) return 1e9 / sample_rate_;
-    throw RunError(path() + ": does not tell how often one looked; give --sample-rate RATE");
+    throw RunError(path() + ": does not contain the sample rate", "give --sample-rate RATE");
   }
 
   void give() {
@@ -144,10 +144,9 @@ void read_speedscope(const std::string& path, const TraceOptions& options, Trace
   ProfileReader profiles(path, second, frames.frames, options.sample_rate, keeper);
   parse(second, profiles);
   if (!profiles.saw_samples)
-    throw RunError(
-        path +
-        ": cannot answer: it has no samples of stacks; give what py-spy record --format speedscope "
-        "--idle wrote");
+    throw RunError(path + ": cannot answer: it has no samples of stacks",
+                   "give what py-spy record --format speedscope "
+                   "--idle wrote");
   keeper.finish(run, true);
 }
 

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kMaxText = 4096;
 
 // Escapes a path for a file URI.
-std::string uri_of(const std::string& path) {
+std::string file_uri(const std::string& path) {
   std::string uri = "file:";
   for (const char c : path) {
     const auto byte = static_cast<unsigned char>(c);
@@ -63,11 +63,11 @@ std::string_view SqliteRow::text(std::size_t column) const {
 SqliteFile::SqliteFile(const std::string& path) : path_(path) {
   const int flags =
       SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
-  if (::sqlite3_open_v2(uri_of(path).c_str(), &file_, flags, nullptr) != SQLITE_OK) {
+  if (::sqlite3_open_v2(file_uri(path).c_str(), &file_, flags, nullptr) != SQLITE_OK) {
     const std::string reason = file_ != nullptr ? ::sqlite3_errmsg(file_) : "no memory";
     ::sqlite3_close(file_);
-    throw RunError(
-        fmt::format("{}: cannot be opened: {}; give an SQLite export of nsys", path_, reason));
+    throw RunError(fmt::format("{}: cannot be opened: {}", path_, reason),
+                   "give an SQLite export of nsys");
   }
   ::sqlite3_db_config(file_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   ::sqlite3_db_config(file_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
@@ -82,9 +82,8 @@ SqliteFile::SqliteFile(const std::string& path) : path_(path) {
 SqliteFile::~SqliteFile() { ::sqlite3_close(file_); }
 
 void SqliteFile::fail(const char* doing) const {
-  throw RunError(
-      fmt::format("{}: {}: {}; export it again: nsys export --type sqlite REPORT.nsys-rep", path_,
-                  doing, shown_text(::sqlite3_errmsg(file_))));
+  throw RunError(fmt::format("{}: {}: {}", path_, doing, shown_text(::sqlite3_errmsg(file_))),
+                 "export it again: nsys export --type sqlite REPORT.nsys-rep");
 }
 
 bool SqliteFile::has_table(std::string_view table) const {

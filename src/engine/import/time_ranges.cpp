@@ -47,14 +47,14 @@ Pieces merged(Pieces pieces) {
   for (GpuPiece piece : pieces) {
     if (kept > 0) {
       GpuPiece& last = pieces[kept - 1];
-      const Nanos more = end_of(piece) - end_of(last);
+      const Nanos more = range_end(piece) - range_end(last);
       if (more <= 0) continue;
-      if (piece.begin <= end_of(last) && last.length + more <= kMaxLength) {
+      if (piece.begin <= range_end(last) && last.length + more <= kMaxLength) {
         last.length += static_cast<std::uint32_t>(more);
         continue;
       }
-      if (piece.begin < end_of(last))
-        piece = {end_of(last), static_cast<std::uint32_t>(more), piece.correlation};
+      if (piece.begin < range_end(last))
+        piece = {range_end(last), static_cast<std::uint32_t>(more), piece.correlation};
     }
     if (piece.length > 0) pieces[kept++] = piece;
   }

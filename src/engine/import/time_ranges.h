@@ -12,8 +12,8 @@ namespace loaderscope::traces {
 using TimeRanges = std::vector<TimeRange>;
 using Pieces = std::deque<GpuPiece>;
 
-inline Nanos end_of(const TimeRange& range) { return range.end; }
-inline Nanos end_of(const GpuPiece& piece) { return piece.begin + piece.length; }
+inline Nanos range_end(const TimeRange& range) { return range.end; }
+inline Nanos range_end(const GpuPiece& piece) { return piece.begin + piece.length; }
 
 // Accepts any order and drops empty ranges.
 TimeRanges merged(TimeRanges ranges);
@@ -22,16 +22,16 @@ Pieces merged(Pieces pieces);  // each with the correlation of the first in it
 
 // Returns the first element of `set` that ends after `at`.
 template <class Set>
-typename Set::const_iterator first_behind(const Set& set, Nanos at) {
+typename Set::const_iterator find_later(const Set& set, Nanos at) {
   return std::partition_point(set.begin(), set.end(),
-                              [at](const auto& one) { return end_of(one) <= at; });
+                              [at](const auto& one) { return range_end(one) <= at; });
 }
 
 template <class Set>
 Nanos covered(const Set& set, TimeRange within) {
   Nanos sum = 0;
-  for (auto at = first_behind(set, within.begin); at != set.end() && at->begin < within.end; ++at)
-    sum += intersect({at->begin, end_of(*at)}, within).length();
+  for (auto at = find_later(set, within.begin); at != set.end() && at->begin < within.end; ++at)
+    sum += intersect({at->begin, range_end(*at)}, within).length();
   return sum;
 }
 
@@ -42,8 +42,8 @@ Nanos take(TimeRanges& from, const Set& set) {
   TimeRanges left;
   for (const TimeRange whole : from) {
     Nanos begin = whole.begin;
-    for (auto at = first_behind(set, begin); at != set.end() && at->begin < whole.end; ++at) {
-      const TimeRange inside = intersect({at->begin, end_of(*at)}, {begin, whole.end});
+    for (auto at = find_later(set, begin); at != set.end() && at->begin < whole.end; ++at) {
+      const TimeRange inside = intersect({at->begin, range_end(*at)}, {begin, whole.end});
       taken += inside.length();
       if (inside.begin > begin) left.push_back({begin, inside.begin});
       begin = inside.end;

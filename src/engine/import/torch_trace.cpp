@@ -114,7 +114,7 @@ void RankReader::take_gpu(const TorchEvent& event, GpuKind kind, TimeRange at) {
 void RankReader::take_host(const TorchEvent& event, HostKind kind, TimeRange at) {
   HostSpan span{at.begin, at.end};
   span.correlation = static_cast<std::uint32_t>(event.correlation);
-  span.thread = threads_.of(event.thread);
+  span.thread = threads_.intern(event.thread);
   span.kind = kind;
   keeper_.add(process_, span);
 }
@@ -189,8 +189,8 @@ class Handler {
   bool close();
   bool number(double value);
   const std::string& key_at(std::size_t depth) const { return keys_.at(depth); }
-  bool in_event() const { return event_depth_ > 0 && depth_ == event_depth_; }
-  bool in_args() const {
+  bool is_event_level() const { return event_depth_ > 0 && depth_ == event_depth_; }
+  bool is_args_level() const {
     return event_depth_ > 0 && depth_ == event_depth_ + 1 && key_at(event_depth_) == "args";
   }
 
@@ -206,7 +206,7 @@ class Handler {
 
 bool Handler::open(bool array) {
   if (depth_ >= kMaxDepth && event_depth_ == 0)
-    throw RunError(path_ + ": nested deeper than any trace; give a file that a profiler wrote");
+    throw RunError(path_ + ": nested deeper than any trace", "give a file that a profiler wrote");
   const bool is_events = array && (depth_ == 0 || (depth_ == 1 && key_at(1) == "traceEvents"));
   ++depth_;
   if (depth_ <= kKept) keys_.at(depth_).clear();
@@ -239,12 +239,12 @@ bool Handler::number(double value) {
     return std::abs(value) < kMax ? static_cast<std::int64_t>(value) : 0;
   };
   stream_.understood();
-  if (in_event()) {
+  if (is_event_level()) {
     const std::string& key = key_at(depth_);
     if (key == "ts") event_.begin = value;
     if (key == "dur") event_.length = value;
     if (key == "tid") event_.thread = static_cast<std::uint64_t>(whole());
-  } else if (in_args()) {
+  } else if (is_args_level()) {
     const std::string& key = key_at(depth_);
     if (key == "device") event_.device = whole();
     if (key == "stream") event_.stream = whole();
@@ -260,7 +260,7 @@ bool Handler::number(double value) {
 
 bool Handler::string(std::string& value) {
   stream_.understood();
-  if (in_event()) {
+  if (is_event_level()) {
     const std::string& key = key_at(depth_);
     if (value.size() > kMaxText) value.resize(kMaxText);
     if (key == "ph") event_.phase = value;
@@ -282,33 +282,33 @@ bool Handler::parse_error(std::size_t position, const std::string&,
       std::string_view(error.what()).find("number overflow") != std::string_view::npos;
   if (overflow)
     throw RunError(
-        fmt::format("{}: a number near byte {} is too large for a time; give a file that "
-                    "a profiler wrote",
-                    path_, position));
+        fmt::format("{}: a number near byte {} is too large for a time", path_, position),
+        "give a file that "
+        "a profiler wrote");
   const bool at_end = stream_.sgetc() == TraceStream::traits_type::eof();
   if (depth_ > 0 && at_end)
-    throw RunError(fmt::format(
-        "{}: is cut off after {} bytes{}; let the profiler write all of it "
-        "(leave its with block, or call its stop()), or fetch the file again",
-        path_, position, rank_.events() > 0 ? fmt::format(" and {} events", rank_.events()) : ""));
-  throw RunError(
-      fmt::format("{}: is no JSON (byte {}); give a trace of torch.profiler, or an SQLite "
-                  "export of nsys",
-                  path_, position));
+    throw RunError(
+        fmt::format("{}: is cut off after {} bytes{}", path_, position,
+                    rank_.events() > 0 ? fmt::format(" and {} events", rank_.events()) : ""),
+        "let the profiler write all of it "
+        "(leave its with block, or call its stop()), or fetch the file again");
+  throw RunError(fmt::format("{}: is no JSON (byte {})", path_, position),
+                 "give a trace of torch.profiler, or an SQLite "
+                 "export of nsys");
 }
 
 }  // namespace
 
 void read_torch_trace(const std::string& path, const TraceOptions& options, TracedRun& run) {
   TraceStream stream(path);
-  std::istream in(&stream);
-  in.exceptions(std::ios::goodbit);
+  std::istream input(&stream);
+  input.exceptions(std::ios::goodbit);
   RankReader rank(path, options.step_range);
   Handler handler(path, stream, rank);
-  nlohmann::json::sax_parse(in, &handler);
+  nlohmann::json::sax_parse(input, &handler);
   if (!handler.saw_events || rank.events() == 0)
-    throw RunError(path +
-                   ": has no events of a profiler; give what torch.profiler's "
+    throw RunError(path + ": has no events of a profiler",
+                   "give what torch.profiler's "
                    "export_chrome_trace() or tensorboard_trace_handler() wrote");
   if (!handler.host.empty()) run.host = handler.host;
   if (!handler.gpus.empty()) run.gpus = handler.gpus;

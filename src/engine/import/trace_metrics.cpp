@@ -17,7 +17,7 @@ struct GapSummary {
 
 void add_gap(Metrics& metrics, GapKind kind, const GapSummary& summary, bool in_order) {
   const auto add = [&](GapFact fact, double value) {
-    const GapFactRow& row = row_of(fact);
+    const GapFactRow& row = gap_row(fact);
     metrics.push_back(make_metric(metric_name(kind, fact), std::string(row.help), value));
   };
   add(GapFact::seconds, summary.mean_s);
@@ -30,83 +30,85 @@ void add_gap(Metrics& metrics, GapKind kind, const GapSummary& summary, bool in_
   add(GapFact::step, static_cast<double>(summary.total.longest_step));
 }
 
-GapSummary summary_of(const WalkedRun& of, std::size_t kind) {
+GapSummary summarise_gaps(const WalkedRun& walked, std::size_t kind) {
   GapSummary summary;
-  for (std::size_t r = 0; r < of.ranks.size(); ++r) {
-    const GapTotal& total = of.ranks[r].gaps.at(kind);
-    summary.mean_s += seconds(total.time) / static_cast<double>(of.ranks.size());
+  for (std::size_t r = 0; r < walked.ranks.size(); ++r) {
+    const GapTotal& total = walked.ranks[r].gaps.at(kind);
+    summary.mean_s += seconds(total.time) / static_cast<double>(walked.ranks.size());
     summary.total.gaps += total.gaps;
     summary.total.steps += total.steps;
     if (total.longest <= summary.total.longest) continue;
     summary.total.longest = total.longest;
     summary.total.longest_at = total.longest_at;
     summary.total.longest_step = total.longest_step;
-    summary.origin = of.run.processes[of.places[r].process].origin.value_or(0);
+    summary.origin = walked.run.processes[walked.places[r].process].origin.value_or(0);
   }
   return summary;
 }
 
-void add_gaps(Metrics& metrics, const WalkedRun& of) {
-  const bool in_order = !of.run.sampled || of.run.sampled->in_order;
+void add_gaps(Metrics& metrics, const WalkedRun& walked) {
+  const bool in_order = !walked.run.sampled || walked.run.sampled->in_order;
   for (std::size_t k = 0; k < kGapKinds; ++k) {
-    const GapSummary summary = summary_of(of, k);
+    const GapSummary summary = summarise_gaps(walked, k);
     if (summary.mean_s > 0) add_gap(metrics, static_cast<GapKind>(k), summary, in_order);
   }
 }
 
-double mean_s(const WalkedRun& of, Nanos WalkedRank::*part) {
+double mean_s(const WalkedRun& walked, Nanos WalkedRank::*part) {
   double sum = 0;
-  for (const WalkedRank& rank : of.ranks) sum += seconds(rank.*part);
-  return sum / static_cast<double>(std::max<std::size_t>(of.ranks.size(), 1));
+  for (const WalkedRank& rank : walked.ranks) sum += seconds(rank.*part);
+  return sum / static_cast<double>(std::max<std::size_t>(walked.ranks.size(), 1));
 }
 
 void add_samples(Metrics& metrics, const SampledShares& sampled) {
   const auto add = [&](const char* name, const char* help, std::int64_t samples) {
     metrics.push_back(make_metric(name, help, static_cast<double>(samples)));
   };
-  const auto of = [&](Stand stand) { return sampled.of.at(static_cast<std::size_t>(stand)); };
+  const auto count = [&](Activity activity) {
+    return sampled.counts.at(static_cast<std::size_t>(activity));
+  };
   add(metric::profile_samples, "of the training thread, without its imports", sampled.all);
-  add(metric::profile_own, "of them in nothing of the DataLoader's", of(Stand::own));
-  add(metric::profile_waiting, "of them in its next, for workers", of(Stand::waiting));
+  add(metric::profile_own, "of them in nothing of the DataLoader's", count(Activity::own));
+  add(metric::profile_waiting, "of them in its next, for workers", count(Activity::waiting));
   add(metric::profile_making, "of them in its next, which makes the batch itself",
-      of(Stand::making));
-  add(metric::profile_pinning, "of them in its next, which pins", of(Stand::pinning));
-  add(metric::profile_starting, "of them in its iter", of(Stand::starting));
+      count(Activity::making));
+  add(metric::profile_pinning, "of them in its next, which pins", count(Activity::pinning));
+  add(metric::profile_starting, "of them in its iter", count(Activity::starting));
 }
 
-void add_loader(Metrics& metrics, const WalkedRun& of) {
+void add_loader(Metrics& metrics, const WalkedRun& walked) {
   metrics.push_back(
       make_metric(metric::loader_waits_s,
                   "that the trainer was in its DataLoader's next, whatever the GPU did, mean "
                   "over ranks",
-                  mean_s(of, &WalkedRank::loader_waits)));
-  if (of.run.sampled) return add_samples(metrics, *of.run.sampled);
+                  mean_s(walked, &WalkedRank::loader_waits)));
+  if (walked.run.sampled) return add_samples(metrics, *walked.run.sampled);
   std::int64_t calls = 0;
-  for (const WalkedRank& rank : of.ranks) calls += rank.loader_calls;
+  for (const WalkedRank& rank : walked.ranks) calls += rank.loader_calls;
   metrics.push_back(make_metric(metric::loader_batches, "that were asked for, of all ranks",
                                 static_cast<double>(calls)));
 }
 
-void add_kernels(Metrics& metrics, const WalkedRun& of) {
+void add_kernels(Metrics& metrics, const WalkedRun& walked) {
   metrics.push_back(
       make_metric(metric::gpu_kernels_s,
                   "in which a kernel ran, mean over ranks; compute also counts what is copied "
                   "within the GPU and set",
-                  mean_s(of, &WalkedRank::kernels)));
-  if (const double only = mean_s(of, &WalkedRank::only_collective); only > 0)
+                  mean_s(walked, &WalkedRank::kernels)));
+  if (const double only = mean_s(walked, &WalkedRank::only_collective); only > 0)
     metrics.push_back(
         make_metric(metric::gpu_only_collective_s,
                     "of compute, in which nothing but collectives ran: they exchange data, or "
                     "wait for another rank; mean over ranks",
                     only));
-  if (!of.waits.are_told) return;
+  if (!walked.waits.are_known) return;
   double waited = 0;
-  for (const RankWait& wait : of.waits.ranks) waited += seconds(wait.for_any);
+  for (const RankWait& wait : walked.waits.ranks) waited += seconds(wait.for_any);
   metrics.push_back(
       make_metric(metric::gpu_waits_for_ranks_s,
                   "in collectives that another rank had not begun, for whatever reason, over "
                   "all of the trace, mean over ranks",
-                  waited / static_cast<double>(of.ranks.size())));
+                  waited / static_cast<double>(walked.ranks.size())));
 }
 
 void add_copies(Metrics& metrics, const TracedRun& run) {
@@ -125,11 +127,11 @@ void add_copies(Metrics& metrics, const TracedRun& run) {
 
 }  // namespace
 
-std::vector<Metric> metrics_of(const WalkedRun& walked) {
+std::vector<Metric> make_metrics(const WalkedRun& walked) {
   Metrics metrics;
   add_gaps(metrics, walked);
   metrics.push_back(make_metric(metric::trace_steps_known,
-                                "the trace tells steps apart; else all of it is one (0)",
+                                "the trace separates steps; else all of it is one (0)",
                                 walked.ranks.front().steps.basis == StepBasis::none ? 0.0 : 1.0));
   if (walked.run.has_loader) add_loader(metrics, walked);
   if (!walked.has_gpu() || walked.run.sampled) return metrics;

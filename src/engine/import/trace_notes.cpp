@@ -25,20 +25,20 @@ std::string counted_share(std::int64_t part, std::int64_t all) {
 
 void add_note_of_samples(Notes& notes, const TracedRun& run) {
   const SampledShares& sampled = *run.sampled;
-  const std::int64_t own = sampled.of.at(static_cast<std::size_t>(Stand::own));
+  const std::int64_t own = sampled.counts.at(static_cast<std::size_t>(Activity::own));
   notes.push_back(fmt::format(
       "read from samples of stacks ({}): {} of the training thread's {} stand in the DataLoader "
       "({}); what takes less than the time between two samples is not seen",
       run.tool, sampled.all - own, sampled.all, counted_share(sampled.all - own, sampled.all)));
   if (!sampled.in_order)
     notes.push_back(
-        "the file does not tell when a stack was seen: what the thread did before and after its "
+        "the file does not contain when a stack was seen: what the thread did before and after its "
         "training counts too, but for imports");
 }
 
-void add_note_of_steps(Notes& notes, const WalkedRun& of) {
-  const StepBasis basis = of.ranks.front().steps.basis;
-  notes.push_back(fmt::format("read from a trace of {}; steps are {}", of.run.tool,
+void add_note_of_steps(Notes& notes, const WalkedRun& walked) {
+  const StepBasis basis = walked.ranks.front().steps.basis;
+  notes.push_back(fmt::format("read from a trace of {}; steps are {}", walked.run.tool,
                               basis == StepBasis::marks ? "as they were marked"
                               : basis == StepBasis::loader
                                   ? "from one ask for a batch to the next"
@@ -46,58 +46,59 @@ void add_note_of_steps(Notes& notes, const WalkedRun& of) {
                                     "the program's"));
 }
 
-void add_notes_of_what_is_there(Notes& notes, const WalkedRun& of) {
-  const TracedRun& run = of.run;
-  if (!of.has_gpu())
+void add_notes_of_what_is_there(Notes& notes, const WalkedRun& walked) {
+  const TracedRun& run = walked.run;
+  if (!walked.has_gpu())
     notes.push_back(
         "no GPU was recorded: compute is all that the host did but wait for its DataLoader");
   if (run.has_loader)
     notes.push_back(
-        "why its DataLoader was late no trace tells: loaderscope run -- python train.py ... looks "
+        "why its DataLoader was late no trace shows: loaderscope run -- python train.py ... looks "
         "into it");
   if (!run.has_loader && !run.no_loader.empty()) notes.push_back(run.no_loader);
-  if (of.has_gpu() && !run.has_calls)
+  if (walked.has_gpu() && !run.has_calls)
     notes.push_back("no CUDA calls were recorded: what the host did before a launch is not known");
 }
 
-void add_notes_of_ranks(Notes& notes, const WalkedRun& of) {
-  if (of.ranks.size() < 2 || !of.has_gpu()) return;
-  constexpr const char* kUntold = "which rank was waited for in collectives cannot be told: ";
-  if (!of.run.is_one_host)
+void add_notes_of_ranks(Notes& notes, const WalkedRun& walked) {
+  if (walked.ranks.size() < 2 || !walked.has_gpu()) return;
+  constexpr const char* kUntold = "which rank was waited for in collectives is unknown: ";
+  if (!walked.run.is_one_host)
     notes.push_back(
         fmt::format("{}the traces are of several machines, whose clocks differ", kUntold));
-  if (!of.waits.untold.empty()) notes.push_back(kUntold + of.waits.untold);
+  if (!walked.waits.untold.empty()) notes.push_back(kUntold + walked.waits.untold);
   std::size_t last = 0;
   std::int64_t all = 0;
-  for (std::size_t r = 0; r < of.waits.ranks.size(); ++r) {
-    all += of.waits.ranks[r].came_last;
-    if (of.waits.ranks[r].came_last > of.waits.ranks[last].came_last) last = r;
+  for (std::size_t r = 0; r < walked.waits.ranks.size(); ++r) {
+    all += walked.waits.ranks[r].came_last;
+    if (walked.waits.ranks[r].came_last > walked.waits.ranks[last].came_last) last = r;
   }
   if (all == 0) return;
-  notes.push_back(fmt::format(
-      "in collectives the others waited for the DataLoader of {} most often: {} of {} "
-      "waits",
-      of.run.processes[of.places[last].process].name, of.waits.ranks[last].came_last, all));
+  notes.push_back(
+      fmt::format("in collectives the others waited for the DataLoader of {} most often: {} of {} "
+                  "waits",
+                  walked.run.processes[walked.places[last].process].name,
+                  walked.waits.ranks[last].came_last, all));
 }
 
-void add_notes_of_what_is_left_out(Notes& notes, const WalkedRun& of) {
+void add_notes_of_what_is_left_out(Notes& notes, const WalkedRun& walked) {
   Nanos overhead = 0, unknown = 0;
-  for (const WalkedRank& rank : of.ranks) {
+  for (const WalkedRank& rank : walked.ranks) {
     for (const WalkedStep& step : rank.walked) overhead += step.parts.overhead;
     unknown += rank.gaps[std::size_t(GapKind::unknown)].time;
   }
-  if (unknown > 0 && !of.run.more_to_record.empty()) notes.push_back(of.run.more_to_record);
+  if (unknown > 0 && !walked.run.more_to_record.empty()) notes.push_back(walked.run.more_to_record);
   if (overhead > 0)
     notes.push_back(fmt::format("{:.3f} s in which the GPU waited for the tracing are left out",
                                 seconds(overhead)));
-  if (of.run.unusable > 0)
-    notes.push_back(
-        fmt::format("{} events had no times that make sense, and are left out", of.run.unusable));
+  if (walked.run.unusable > 0)
+    notes.push_back(fmt::format("{} events had no times that make sense, and are left out",
+                                walked.run.unusable));
 }
 
 }  // namespace
 
-std::vector<std::string> notes_of(const WalkedRun& walked) {
+std::vector<std::string> make_notes(const WalkedRun& walked) {
   Notes notes;
   if (walked.run.sampled) {
     add_note_of_samples(notes, walked.run);

@@ -14,7 +14,7 @@
 namespace loaderscope::traces {
 
 // `batch_size`: samples per batch, which no trace contains; 0: not known.
-RunRecord record_of(TracedRun run, std::int64_t batch_size);
+RunRecord make_trace_record(TracedRun run, std::int64_t batch_size);
 
 // A traced run after its ranks were walked, with its metrics and notes.
 
@@ -33,7 +33,7 @@ struct WalkedRun {
   bool has_gpu() const { return !run.gpus_used.empty(); }
 };
 
-std::vector<Metric> metrics_of(const WalkedRun& walked);
-std::vector<std::string> notes_of(const WalkedRun& walked);
+std::vector<Metric> make_metrics(const WalkedRun& walked);
+std::vector<std::string> make_notes(const WalkedRun& walked);
 
 }  // namespace loaderscope::traces

@@ -20,7 +20,8 @@ constexpr std::int64_t kMaxToken = std::int64_t{16} << 20;
 constexpr std::int64_t kMaxUnpacked = 500;  // times its size
 constexpr std::int64_t kSmall = std::int64_t{64} << 20;
 
-std::unique_ptr<source::Unpacker> unpacker_of(std::string_view beginning, const std::string& path) {
+std::unique_ptr<source::Unpacker> make_unpacker(std::string_view beginning,
+                                                const std::string& path) {
   for (const CompressionRow& row : compression_table()) {
     if (!beginning.starts_with(row.magic)) continue;
     if (row.make == nullptr) throw RunError(fmt::format("{}: {}", path, source::why_not_read(row)));
@@ -33,22 +34,22 @@ std::unique_ptr<source::Unpacker> unpacker_of(std::string_view beginning, const 
 
 TraceStream::TraceStream(const std::string& path) : path_(path), packed_(kPiece), bytes_(kPiece) {
   if (const auto kind = non_file_kind(path); !kind.empty())
-    throw RunError(fmt::format("{}: is {}; give a file that a profiler wrote", path, kind));
-  in_.open(path, std::ios::binary);
-  if (!in_)
-    throw RunError(fmt::format("{}: cannot be read: {}; give a file that a profiler wrote", path,
-                               std::strerror(errno)));
+    throw RunError(fmt::format("{}: is {}", path, kind), "give a file that a profiler wrote");
+  file_.open(path, std::ios::binary);
+  if (!file_)
+    throw RunError(fmt::format("{}: cannot be read: {}", path, std::strerror(errno)),
+                   "give a file that a profiler wrote");
   fill();
-  unpacker_ = unpacker_of({packed_.data(), packed_end_}, path);
+  unpacker_ = make_unpacker({packed_.data(), packed_end_}, path);
 }
 
 bool TraceStream::fill() {
-  in_.read(packed_.data(), static_cast<std::streamsize>(packed_.size()));
-  if (in_.bad())
-    throw RunError(fmt::format("{}: cannot be read at byte {}; look at its disk", path_, read_));
+  file_.read(packed_.data(), static_cast<std::streamsize>(packed_.size()));
+  if (file_.bad())
+    throw RunError(fmt::format("{}: cannot be read at byte {}", path_, read_), "look at its disk");
   packed_begin_ = 0;
-  packed_end_ = static_cast<std::size_t>(in_.gcount());
-  read_ += in_.gcount();
+  packed_end_ = static_cast<std::size_t>(file_.gcount());
+  read_ += file_.gcount();
   return packed_end_ > 0;
 }
 
@@ -65,15 +66,15 @@ std::size_t TraceStream::unpack() {
 
 void TraceStream::check_size() const {
   if (given_ - understood_ > kMaxToken)
-    throw RunError(
-        fmt::format("{}: has a text or a gap of more than 16 MiB before byte {}, as no "
-                    "trace has; give a file that a profiler wrote",
-                    path_, given_));
+    throw RunError(fmt::format("{}: has a text or a gap of more than 16 MiB before byte {}, as no "
+                               "trace has",
+                               path_, given_),
+                   "give a file that a profiler wrote");
   if (unpacker_ != nullptr && given_ > kSmall && given_ / kMaxUnpacked > read_)
-    throw RunError(
-        fmt::format("{}: unpacks to more than {} times its size, as no trace does; give "
-                    "a file that a profiler wrote",
-                    path_, kMaxUnpacked));
+    throw RunError(fmt::format("{}: unpacks to more than {} times its size, as no trace does",
+                               path_, kMaxUnpacked),
+                   "give "
+                   "a file that a profiler wrote");
 }
 
 TraceStream::int_type TraceStream::underflow() {
@@ -87,7 +88,7 @@ TraceStream::int_type TraceStream::underflow() {
       packed_begin_ = packed_end_ = 0;
     }
   } catch (const SampleError& error) {
-    throw RunError(fmt::format("{}: {}; fetch or record it again", path_, error.what()));
+    throw RunError(fmt::format("{}: {}", path_, error.what()), "fetch or record it again");
   }
   if (got == 0) return traits_type::eof();
   given_ += static_cast<std::int64_t>(got);

@@ -34,7 +34,7 @@ class TraceStream : public std::streambuf {
   void check_size() const;
 
   std::string path_;
-  std::ifstream in_;
+  std::ifstream file_;
   std::unique_ptr<source::Unpacker> unpacker_;
   std::vector<char> packed_, bytes_;
   std::size_t packed_begin_ = 0, packed_end_ = 0;

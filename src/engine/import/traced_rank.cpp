@@ -9,7 +9,7 @@ namespace {
 constexpr Nanos kNoticeableOfStep = 100;  // a hundredth
 constexpr Nanos kNoticeable = 1'000'000;  // 1 ms, for runs without steps
 
-Nanos noticeable_of(const TracedSteps& steps) {
+Nanos noticeable_gap(const TracedSteps& steps) {
   return steps.basis == StepBasis::none ? kNoticeable
                                         : std::max<Nanos>(steps.median() / kNoticeableOfStep, 1);
 }
@@ -25,16 +25,16 @@ class Walker {
       if (gpu_ != nullptr) {
         const GapReader reader(*gpu_, host_, rank_.noticeable);
         const GpuView::Busy busy = gpu_->busy(step.at);
-        for (const TimeRange& gap : busy.gaps) count(walked, gap, reader.parts_of(gap));
+        for (const TimeRange& gap : busy.gaps) count(walked, gap, reader.split_gap(gap));
         for (const TimeRange& gap : common(busy.collectives, another_ranks_loader_))
-          count(walked, gap, all_of(gap, GapKind::another_rank));
+          count(walked, gap, whole_gap(gap, GapKind::another_rank));
         rank_.kernels += busy.kernels;
         rank_.only_collective += busy.only_collective;
       } else {
         add_waits_of_host(walked);
       }
       count_step(walked.parts);
-      rank_.loader_waits += covered(host_.main().of[HostKind::loader_wait], step.at);
+      rank_.loader_waits += covered(host_.main().ranges[HostKind::loader_wait], step.at);
       rank_.walked.push_back(std::move(walked));
     }
     rank_.loader_calls = std::ssize(host_.loader_calls());
@@ -43,15 +43,15 @@ class Walker {
  private:
   // Without a GPU, all time outside of waits counts as training.
   void add_waits_of_host(WalkedStep& walked) {
-    const TimeRanges& waits = host_.main().of[HostKind::loader_wait];
-    for (auto at = first_behind(waits, walked.step.at.begin);
+    const TimeRanges& waits = host_.main().ranges[HostKind::loader_wait];
+    for (auto at = find_later(waits, walked.step.at.begin);
          at != waits.end() && at->begin < walked.step.at.end; ++at) {
       const TimeRange gap = intersect(*at, walked.step.at);
-      count(walked, gap, all_of(gap, GapKind::loader));
+      count(walked, gap, whole_gap(gap, GapKind::loader));
     }
   }
 
-  static GapParts all_of(TimeRange gap, GapKind kind) {
+  static GapParts whole_gap(TimeRange gap, GapKind kind) {
     GapParts parts;
     parts[kind] = gap.length();
     return parts;
@@ -60,7 +60,7 @@ class Walker {
   void count(WalkedStep& walked, TimeRange gap, const GapParts& parts) {
     walked.parts += parts;
     for (std::size_t k = 0; k < kGapKinds; ++k) {
-      const Nanos part = parts.of.at(k);
+      const Nanos part = parts.times.at(k);
       if (part < rank_.noticeable) continue;
       GapTotal& total = rank_.gaps.at(k);
       ++total.gaps;
@@ -73,8 +73,8 @@ class Walker {
 
   void count_step(const GapParts& parts) {
     for (std::size_t k = 0; k < kGapKinds; ++k) {
-      rank_.gaps.at(k).time += parts.of.at(k);
-      rank_.gaps.at(k).steps += parts.of.at(k) >= rank_.noticeable;
+      rank_.gaps.at(k).time += parts.times.at(k);
+      rank_.gaps.at(k).steps += parts.times.at(k) >= rank_.noticeable;
     }
   }
 
@@ -89,8 +89,8 @@ class Walker {
 WalkedRank walk(const HostView& host, const std::vector<StepMark>& marks, const GpuView* gpu,
                 const TimeRanges& another_ranks_loader, TimeRange extent) {
   WalkedRank rank;
-  rank.steps = steps_of(marks, host, extent);
-  rank.noticeable = noticeable_of(rank.steps);
+  rank.steps = find_steps(marks, host, extent);
+  rank.noticeable = noticeable_gap(rank.steps);
   rank.has_loader = host.has_loader();
   Walker(rank, host, gpu, another_ranks_loader).walk();
   return rank;
@@ -114,7 +114,7 @@ std::vector<TracedStep> from_begin_to_begin(std::vector<StepMark> marks) {
 }
 
 // The last step ends when the GPU has finished its work.
-std::vector<StepMark> marks_of(const std::vector<TimeRange>& asks, TimeRange extent) {
+std::vector<StepMark> make_step_marks(const std::vector<TimeRange>& asks, TimeRange extent) {
   std::vector<StepMark> marks;
   for (const TimeRange& ask : asks) marks.push_back({ask.begin, ask.end});
   if (!marks.empty()) marks.back().end = std::max(marks.back().end, extent.end);
@@ -139,14 +139,15 @@ const TracedStep* TracedSteps::at(Nanos time) const {
                                                                                     : nullptr;
 }
 
-TracedSteps steps_of(std::vector<StepMark> marks, const HostView& host, TimeRange extent) {
+TracedSteps find_steps(std::vector<StepMark> marks, const HostView& host, TimeRange extent) {
   TracedSteps steps;
   steps.list = from_begin_to_begin(std::move(marks));
   if (!steps.list.empty()) {
     steps.basis = StepBasis::marks;
     return steps;
   }
-  if (!host.is_sampled()) steps.list = from_begin_to_begin(marks_of(host.loader_calls(), extent));
+  if (!host.is_sampled())
+    steps.list = from_begin_to_begin(make_step_marks(host.loader_calls(), extent));
   steps.basis = steps.list.empty() ? StepBasis::none : StepBasis::loader;
   if (steps.list.empty()) steps.list.push_back({extent});
   return steps;

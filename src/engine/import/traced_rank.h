@@ -27,7 +27,7 @@ struct TracedSteps {
 };
 
 // Uses marks, or else the requests for batches. Without both, `extent` is one step.
-TracedSteps steps_of(std::vector<StepMark> marks, const HostView& host, TimeRange extent);
+TracedSteps find_steps(std::vector<StepMark> marks, const HostView& host, TimeRange extent);
 
 // One kind of gap over the window of a rank.
 struct GapTotal {

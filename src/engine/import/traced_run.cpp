@@ -16,8 +16,8 @@ namespace {
 // Limit for all kept data and for everything that is derived from it. The whole program stays below
 // 300 MB.
 constexpr Bytes kMaxKept = Bytes{225} << 20;
-constexpr Bytes kOfThread = 1024;  // a thread, whose deque has a first piece
-constexpr Bytes kOfStep = 256;     // a mark, which becomes a step of a rank
+constexpr Bytes kThreadBytes = 1024;  // a thread, whose deque has a first piece
+constexpr Bytes kStepBytes = 256;     // a mark, which becomes a step of a rank
 
 // Calls that return when the GPU is done. The first list has endings of names, without a version
 // suffix (cudaStreamSynchronize_v3020). The second has whole names without "cuda".
@@ -119,7 +119,7 @@ bool is_collective(std::string_view kernel) {
          kernel.find("ncclDevKernel") != kernel.npos || kernel.find("rcclGeneric") != kernel.npos;
 }
 
-std::uint16_t ThreadNumbers::of(std::uint64_t id) {
+std::uint16_t ThreadNumbers::intern(std::uint64_t id) {
   constexpr std::size_t kMax = std::numeric_limits<std::uint16_t>::max();
   const auto number = static_cast<std::uint16_t>(std::min(known_.size(), kMax));
   if (known_.size() >= kMax && !known_.contains(id)) return number;
@@ -129,10 +129,9 @@ std::uint16_t ThreadNumbers::of(std::uint64_t id) {
 void SpanKeeper::count(Bytes bytes) {
   kept_ += bytes;
   if (kept_ <= kMaxKept) return;
-  throw RunError(
-      fmt::format("{}: has more calls, ranges and kernels than can be held in {} MiB; "
-                  "record fewer steps",
-                  place_, kMaxKept >> 20));
+  throw RunError(fmt::format("{}: has more calls, ranges and kernels than can be held in {} MiB",
+                             place_, kMaxKept >> 20),
+                 "record fewer steps");
 }
 
 // Calls lie within operations, and both follow one another closely: what is between two of them by
@@ -145,9 +144,9 @@ void SpanKeeper::add_active(TracedThread& thread, TimeRange at) {
     active.back().end = std::max(active.back().end, at.end);
     return;
   }
-  const auto behind = std::partition_point(active.begin(), active.end(),
-                                           [&](const TimeRange& one) { return one.end < at.end; });
-  if (behind != active.end() && behind->begin <= at.begin) return;
+  const auto next = std::partition_point(active.begin(), active.end(),
+                                         [&](const TimeRange& one) { return one.end < at.end; });
+  if (next != active.end() && next->begin <= at.begin) return;
   count(2 * sizeof(TimeRange));
   active.push_back(at);
 }
@@ -155,7 +154,7 @@ void SpanKeeper::add_active(TracedThread& thread, TimeRange at) {
 void SpanKeeper::add(TracedProcess& process, const HostSpan& span) {
   if (process.threads.size() <= span.thread) {
     const std::size_t more = std::size_t{span.thread} + 1 - process.threads.size();
-    count(static_cast<Bytes>(more) * kOfThread);
+    count(static_cast<Bytes>(more) * kThreadBytes);
     process.threads.resize(std::size_t{span.thread} + 1);
   }
   TracedThread& thread = process.threads[span.thread];
@@ -169,11 +168,11 @@ void SpanKeeper::add(TracedProcess& process, const HostSpan& span) {
   if (span.kind == HostKind::call || span.kind == HostKind::operation)
     return add_active(thread, at);
   count(2 * sizeof(TimeRange));
-  thread.of[span.kind].push_back(at);
+  thread.ranges[span.kind].push_back(at);
 }
 
 void SpanKeeper::add(TracedProcess& process, const StepMark& mark) {
-  count(kOfStep);
+  count(kStepBytes);
   process.steps.push_back(mark);
 }
 
@@ -207,14 +206,14 @@ void SpanKeeper::add(TracedGpu& gpu, const GpuWork& work) {
   gpu.streams[work.stream].copying += work.end - work.begin;
 }
 
-void TracedGpu::shift(Nanos by) {
+void TracedGpu::shift(Nanos delta) {
   for (auto& pieces : work)
-    for (GpuPiece& piece : pieces) piece.begin += by;
+    for (GpuPiece& piece : pieces) piece.begin += delta;
   for (Collective& collective : collectives) {
-    collective.begin += by;
-    collective.end += by;
+    collective.begin += delta;
+    collective.end += delta;
   }
-  if (extent) extent = {extent->begin + by, extent->end + by};
+  if (extent) extent = {extent->begin + delta, extent->end + delta};
 }
 
 bool TracedGpu::copies_on_own_stream() const {
@@ -230,7 +229,7 @@ namespace {
 template <class Process, class Visit>
 void for_each_range(Process& process, const Visit& visit) {
   for (auto& thread : process.threads) {
-    for (auto& set : thread.of)
+    for (auto& set : thread.ranges)
       for (auto& at : set) visit(at.begin, at.end);
     for (auto& at : thread.active) visit(at.begin, at.end);
   }
@@ -247,13 +246,13 @@ TimeRange TracedProcess::extent() const {
   return all;
 }
 
-void TracedProcess::shift(Nanos by) {
-  for_each_range(*this, [by](Nanos& begin, Nanos& end) {
-    begin += by;
-    end += by;
+void TracedProcess::shift(Nanos delta) {
+  for_each_range(*this, [delta](Nanos& begin, Nanos& end) {
+    begin += delta;
+    end += delta;
   });
-  for (TimeRange& at : overhead) at = {at.begin + by, at.end + by};
-  for (Launch& launch : launches) launch.begin += by;
+  for (TimeRange& at : overhead) at = {at.begin + delta, at.end + delta};
+  for (Launch& launch : launches) launch.begin += delta;
 }
 
 }  // namespace loaderscope::traces

@@ -94,7 +94,7 @@ struct StepMark {
 
 // Ranges in the order of arrival.
 struct TracedThread {
-  PerHostKind<std::vector<TimeRange>> of;
+  PerHostKind<std::vector<TimeRange>> ranges;
   std::deque<TimeRange> active;  // in a call or an operation, whichever
   std::int64_t calls = 0;
 };
@@ -118,7 +118,7 @@ struct TracedProcess {
 
   bool is_empty() const { return threads.empty() && steps.empty(); }
   TimeRange extent() const;  // range of all known events; requires a process that is not empty
-  void shift(Nanos by);      // all times of it
+  void shift(Nanos delta);   // all times of it
 };
 
 struct Copied {
@@ -140,13 +140,13 @@ struct TracedGpu {
   Copied from_pageable, from_pinned;
   std::optional<TimeRange> extent;  // range from the first begin to the last end
 
-  void shift(Nanos by);
+  void shift(Nanos delta);
   bool copies_on_own_stream() const;  // most of what comes from the host
 };
 
 // Numbers of stack samples of the training thread, indexed by its state.
 struct SampledShares {
-  std::array<std::int64_t, 7> of{};
+  std::array<std::int64_t, 7> counts{};
   std::int64_t all = 0;
   bool in_order = true;
 };
@@ -181,7 +181,7 @@ std::optional<HostKind> kind_of_system_call(std::string_view name);  // calls th
 // Threads of a process by whatever number its tool gives them.
 class ThreadNumbers {
  public:
-  std::uint16_t of(std::uint64_t id);
+  std::uint16_t intern(std::uint64_t id);
 
  private:
   std::unordered_map<std::uint64_t, std::uint16_t> known_;

@@ -17,7 +17,7 @@ ModelDevice::ModelDevice(const LoaderPlan& plan, SimulatedMachine& world, std::i
 ModelDevice::Step& ModelDevice::add_step(const StepEvents& events) {
   Step& step = steps_.push_slot();
   step.events = events;
-  step.told_ready = step.last_of_epoch = false;
+  step.reported_ready = step.last_of_epoch = false;
   return step;
 }
 
@@ -41,10 +41,10 @@ void ModelDevice::submit_compute(Nanos now, const Interval& launch, bool last_of
 }
 
 void ModelDevice::advance() {
-  if (steps_.empty() || steps_.front().told_ready) return;
+  if (steps_.empty() || steps_.front().reported_ready) return;
   const std::optional<Nanos> ready = timeline_.ready();
   if (!ready) return;
-  steps_.front().told_ready = true;
+  steps_.front().reported_ready = true;
   steps_.front().events.ready = *ready;
   ready_(*ready);
 }

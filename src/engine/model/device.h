@@ -40,7 +40,7 @@ class ModelDevice {
  private:
   struct Step {
     StepEvents events;
-    bool told_ready = false;
+    bool reported_ready = false;
     bool last_of_epoch = false;
   };
   Step& add_step(const StepEvents& events);

@@ -113,12 +113,12 @@ void ModelLoader::start_worker(std::int32_t index, const Interval& parent) {
     world_.wake_at(parent.end, who(Role::worker, index));
     return;
   }
-  come_up(index);
+  start_up(index);
 }
 
-void ModelLoader::come_up(std::int32_t index) {
+void ModelLoader::start_up(std::int32_t index) {
   Worker& worker = worker_at(index);
-  StageTime time = plan_.startup.time(plan_.start_of(rank_, index, epoch_));
+  StageTime time = plan_.startup.time(plan_.worker_start(rank_, index, epoch_));
   if (epoch_ == 0) time.waits += plan_.start_delay(rank_);
   if (time.wall() == 0) {
     is_up(index);
@@ -191,7 +191,7 @@ void ModelLoader::end_rest(std::int32_t index) {
   leave_rest(index);
   const Nanos now = world_.now();
   if (plan_.made_by_trainer || now == worker.resting_since) return;
-  folder_.span(rank_, index, span_of({worker.resting_since, now, 0, 0}, Stage::idle));
+  folder_.span(rank_, index, make_span({worker.resting_since, now, 0, 0}, Stage::idle));
   // Before the epoch's first task the window was not full, there was no epoch. A worker that turns
   // to a task has one.
   const Nanos until = worker.doing == WorkerState::turning ? now - plan_.turn() : now;
@@ -202,7 +202,7 @@ void ModelLoader::wake_worker(std::int32_t index) {
   Worker& worker = worker_at(index);
   switch (worker.doing) {
     case WorkerState::to_be_started:
-      come_up(index);
+      start_up(index);
       return;
     case WorkerState::turning:
       next_task(index);
@@ -230,10 +230,10 @@ void ModelLoader::wake_worker(std::int32_t index) {
 }
 
 void ModelLoader::record_start(std::int32_t index, const Interval& interval, Stage stage) {
-  folder_.span(rank_, index, span_of(interval, stage));
+  folder_.span(rank_, index, make_span(interval, stage));
 }
 
-Span ModelLoader::span_of(const Interval& interval, Stage stage) {
+Span ModelLoader::make_span(const Interval& interval, Stage stage) {
   Span span;
   span.begin = interval.begin;
   span.end = interval.end;

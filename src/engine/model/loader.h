@@ -84,7 +84,7 @@ class ModelLoader {
   Execution execution(std::int32_t worker, const ModelBatch& batch) const {
     return plan_.execution(rank_, worker, batch.events, batch.batch_of_epoch);
   }
-  std::int64_t position_of(const Worker& worker) const {  // sample's position in the epoch
+  std::int64_t sample_position(const Worker& worker) const {  // sample's position in the epoch
     return worker.batch->batch_of_epoch * plan_.config.loader.batch_size + worker.sample;
   }
 
@@ -92,7 +92,7 @@ class ModelLoader {
   std::int32_t choose_worker();
   void give_samples();
   bool has_samples() const { return !sample_tasks_.empty(); }
-  void come_up(std::int32_t worker);
+  void start_up(std::int32_t worker);
   void is_up(std::int32_t worker);
   void next_task(std::int32_t worker);
   void begin_batch(std::int32_t worker, ModelBatch& batch);
@@ -104,7 +104,7 @@ class ModelLoader {
   void begin_sample(std::int32_t worker);
   Execution execution_of_sample(std::int32_t worker);  // execution of the current sample
   bool begin_stage(std::int32_t worker, const StagePlan& stage, const Execution& execution);
-  StageTime time_of(const StagePlan& stage, const Execution& execution) const;
+  StageTime stage_time(const StagePlan& stage, const Execution& execution) const;
   bool is_from_storage(const StagePlan& stage) const {
     return stage.stage() == Stage::read && plan_.storage.serves_reads;
   }
@@ -115,7 +115,7 @@ class ModelLoader {
   void look_for_request(std::int32_t worker);
   void record(std::int32_t worker, const Interval& interval);
   void record_start(std::int32_t worker, const Interval& interval, Stage stage);
-  static Span span_of(const Interval& interval, Stage stage);
+  static Span make_span(const Interval& interval, Stage stage);
   void samples_made(std::int32_t worker);
   void collate(std::int32_t worker);
   void finish(std::int32_t worker);

@@ -8,7 +8,7 @@ void ModelLoader::begin_sample(std::int32_t index) {
   Worker& worker = worker_at(index);
   worker.stage = 0;
   if (worker.sample == worker.sample_end) return;
-  worker.sample_id = plan_.sample_at(rank_, epoch_, position_of(worker));
+  worker.sample_id = plan_.sample_at(rank_, epoch_, sample_position(worker));
   worker.sample_bytes = plan_.storage.stored_bytes(execution_of_sample(index));
   add_checked(worker.batch->events.read_bytes, worker.sample_bytes);
 }
@@ -17,7 +17,7 @@ Execution ModelLoader::execution_of_sample(std::int32_t index) {
   const Worker& worker = worker_at(index);
   Execution execution = this->execution(index, *worker.batch);
   execution.draw = worker.sample_id;
-  execution.count = position_of(worker);
+  execution.count = sample_position(worker);
   execution.bytes = worker.sample_bytes;
   return execution;
 }
@@ -61,7 +61,7 @@ bool ModelLoader::begin_stage(std::int32_t index, const StagePlan& stage,
   Worker& worker = worker_at(index);
   worker.working_on = stage.stage();
   worker.working_bytes = execution.bytes;
-  const StageTime time = time_of(stage, execution);
+  const StageTime time = stage_time(stage, execution);
   if (plan_.makes_at_once) {
     const Nanos begin = worker.clock;
     worker.clock += time.wall() + (is_from_storage(stage) ? plan_.storage.latency : 0);
@@ -88,7 +88,7 @@ bool ModelLoader::begin_stage(std::int32_t index, const StagePlan& stage,
 }
 
 // Returns only the part of a read that the shared storage or the requests do not cover.
-StageTime ModelLoader::time_of(const StagePlan& stage, const Execution& execution) const {
+StageTime ModelLoader::stage_time(const StagePlan& stage, const Execution& execution) const {
   if (is_from_storage(stage)) return {stage.injected(execution), 0, 0};
   const StageTime time = plan_.sample_time(stage, execution);
   return is_requested(stage) ? StageTime{stage.injected(execution), 0, time.cpu} : time;
@@ -125,7 +125,7 @@ std::int64_t ModelLoader::samples_known(std::int32_t index) const {
 
 void ModelLoader::record(std::int32_t index, const Interval& interval) {
   const Worker& worker = worker_at(index);
-  Span span = span_of(interval, worker.working_on);
+  Span span = make_span(interval, worker.working_on);
   span.batch = worker.batch->events.batch;
   span.sample = is_per_sample(worker.working_on) ? worker.sample_id : -1;
   span.bytes = worker.working_bytes;

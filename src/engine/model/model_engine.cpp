@@ -9,8 +9,8 @@
 namespace loaderscope {
 namespace {
 
-RunRecord record_of(const RunConfig& config, const LoaderPlan& plan,
-                    model::Simulation& simulation) {
+RunRecord make_record(const RunConfig& config, const LoaderPlan& plan,
+                      model::Simulation& simulation) {
   RunRecord record;
   record.engine = "model";
   record.simulated = true;
@@ -31,9 +31,9 @@ RunRecord run_model(const RunConfig& config, const RunContext& context) {
     simulation.run();
   } catch (const RunError& failure) {
     if (!simulation.has_steps()) throw;
-    throw PartialRunError(failure, record_of(config, plan, simulation));
+    throw PartialRunError(failure, make_record(config, plan, simulation));
   }
-  return record_of(config, plan, simulation);
+  return make_record(config, plan, simulation);
 }
 
 }  // namespace loaderscope

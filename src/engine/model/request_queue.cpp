@@ -8,8 +8,8 @@
 namespace loaderscope::model {
 
 void RequestQueue::ask(std::int64_t more_known) {
-  wanted_ = request_of(sample_);
-  last_known_ = request_of(sample_ + more_known);
+  wanted_ = request_index(sample_);
+  last_known_ = request_index(sample_ + more_known);
   ++sample_;
 }
 
@@ -32,7 +32,7 @@ void RequestQueue::drop_used(Nanos now) {
 }
 
 // Returns the request that brings the sample's last byte.
-std::int64_t RequestQueue::request_of(std::int64_t sample) const {
+std::int64_t RequestQueue::request_index(std::int64_t sample) const {
   return std::llround(std::ceil(static_cast<double>(sample + 1) / requests_.samples)) - 1;
 }
 

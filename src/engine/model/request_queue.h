@@ -22,7 +22,7 @@ class RequestQueue {
   Nanos look(Nanos now, Nanos& link_free);
 
  private:
-  std::int64_t request_of(std::int64_t sample) const;
+  std::int64_t request_index(std::int64_t sample) const;
   void drop_used(Nanos now);
   bool may_begin(Nanos now) const;
   void begin(Nanos now, Nanos& link_free);

@@ -30,10 +30,10 @@ SharedServer::SharedServer(double capacity, double scaling, double others, doubl
       scaling_ppm_(std::max<std::int64_t>(std::llround(scaling * kMillion), 1)),
       others_milli_(std::max<std::int64_t>(std::llround(others * 1000), 0)),
       team_milli_(std::max<std::int64_t>(std::llround(team * 1000), 0)),
-      speed_(speed_of(0)),
+      speed_(thread_speed(0)),
       next_end_(kNever) {}
 
-SharedServer::Speed SharedServer::speed_of(std::int64_t threads_milli) const {
+SharedServer::Speed SharedServer::thread_speed(std::int64_t threads_milli) const {
   const std::int64_t n_milli = threads_milli + others_milli_;
   const bool shared = n_milli > capacity_milli_;
   const std::int64_t busy_milli = std::min(n_milli, capacity_milli_);
@@ -75,7 +75,7 @@ double SharedServer::team_speed() const {
 }
 
 void SharedServer::plan_next() {
-  speed_ = speed_of(threads_milli_ + static_cast<std::int64_t>(teams_.size()) * team_milli_);
+  speed_ = thread_speed(threads_milli_ + static_cast<std::int64_t>(teams_.size()) * team_milli_);
   const Nanos threads = next_end_of_threads(), teams = next_end_of_teams();
   next_end_ = std::min(threads, teams);
   team_is_next_ = !teams_.empty() && (heap_.empty() || teams < threads ||
@@ -149,7 +149,7 @@ HostCores::HostCores(std::vector<SharedServer> hosts)
     : hosts_(std::move(hosts)),
       leaves_(std::max<std::size_t>(std::bit_ceil(hosts_.size()), 2)),
       winners_(leaves_) {
-  for (std::size_t place = leaves_ - 1; place > 0; --place) winners_[place] = winner_of(place);
+  for (std::size_t place = leaves_ - 1; place > 0; --place) winners_[place] = find_winner(place);
 }
 
 // Breaks ties by the smaller `who`.
@@ -161,7 +161,7 @@ std::size_t HostCores::earlier(std::size_t a, std::size_t b) const {
   return hosts_[a].next_who() < hosts_[b].next_who() ? a : b;
 }
 
-std::size_t HostCores::winner_of(std::size_t place) const {
+std::size_t HostCores::find_winner(std::size_t place) const {
   const std::size_t left = 2 * place, right = left + 1;
   if (left < leaves_) return earlier(winners_[left], winners_[right]);
   const std::size_t host = left - leaves_;
@@ -170,7 +170,7 @@ std::size_t HostCores::winner_of(std::size_t place) const {
 
 void HostCores::play_again(std::size_t host) {
   for (std::size_t place = (leaves_ + host) / 2; place > 0; place /= 2)
-    winners_[place] = winner_of(place);
+    winners_[place] = find_winner(place);
 }
 
 void HostCores::add(std::size_t host, Nanos now, std::uint64_t who, Nanos amount, double threads) {

@@ -58,7 +58,7 @@ class SharedServer {
   void plan_next();
   Nanos next_end_of_threads();
   Nanos next_end_of_teams();
-  Speed speed_of(std::int64_t threads_milli) const;
+  Speed thread_speed(std::int64_t threads_milli) const;
   double team_speed() const;
 
   std::int64_t capacity_milli_;
@@ -95,7 +95,7 @@ class HostCores {
  private:
   const SharedServer& first() const { return hosts_[winners_[1]]; }
   std::size_t earlier(std::size_t a, std::size_t b) const;
-  std::size_t winner_of(std::size_t place) const;
+  std::size_t find_winner(std::size_t place) const;
   void play_again(std::size_t host);
 
   std::vector<SharedServer> hosts_;

@@ -23,8 +23,8 @@ std::vector<SharedServer> cores_of_hosts(const LoaderPlan& plan, std::size_t fir
 
 void check_time(Nanos at) {
   if (at > kEndOfTime) {
-    throw RunError(
-        "model: virtual time passes 146 years; declare smaller costs or measure fewer steps");
+    throw RunError("model: virtual time passes 146 years",
+                   "declare smaller costs or measure fewer steps");
   }
 }
 
@@ -45,7 +45,7 @@ void SimulatedMachine::wake_at(Nanos at, std::uint64_t who) {
 }
 
 void SimulatedMachine::begin(std::uint64_t who, const StageTime& time, ActiveWork& work) {
-  work = {now_, host_of(who), time.transfers, time.remote_cpu, time.cpu, time.threads};
+  work = {now_, host_index(who), time.transfers, time.remote_cpu, time.cpu, time.threads};
   const bool alone =
       plan_.cores.exclusive && !plan_.storage.shared && !plan_.cores.decodes_remotely;
   if (alone) {
@@ -83,7 +83,7 @@ void SimulatedMachine::begin_part(std::uint64_t who, ActiveWork& work) {
 }
 
 // Returns true if the work of `who`, of which a part has just ended, has another part.
-bool SimulatedMachine::goes_on(std::uint64_t who) {
+bool SimulatedMachine::continues(std::uint64_t who) {
   if (unfinished_.empty()) return false;
   const auto found = unfinished_.find(who);
   if (found == unfinished_.end()) return false;
@@ -140,7 +140,7 @@ void SimulatedMachine::leave_storage() {
 bool SimulatedMachine::next(std::uint64_t& who) {
   do {
     if (!next_end(who)) return false;
-  } while (goes_on(who));
+  } while (continues(who));
   return true;
 }
 

@@ -63,7 +63,7 @@ class SimulatedMachine {
   // Begins `amount` ns of a step's compute on the cores that the loader also uses. `who` is woken
   // at its end.
   void begin_compute(std::uint64_t who, Nanos amount) {
-    cores_.add_team(host_of(who), now_, who, amount);
+    cores_.add_team(host_index(who), now_, who, amount);
   }
   // Work whose end comes from another actor.
   ActiveWork begin_waiting() const { return {.begin = now_}; }
@@ -95,11 +95,11 @@ class SimulatedMachine {
     std::uint64_t who;
     Read* read;
   };
-  std::size_t host_of(std::uint64_t who) const {
-    return plan_.host_of(unpack(who).rank) - first_host_;
+  std::size_t host_index(std::uint64_t who) const {
+    return plan_.host_index(unpack(who).rank) - first_host_;
   }
   bool next_end(std::uint64_t& who);
-  bool goes_on(std::uint64_t who);
+  bool continues(std::uint64_t who);
   void begin_part(std::uint64_t who, ActiveWork& work);
   void enter_storage(std::uint64_t who, Read& read);
   void leave_storage();

@@ -50,8 +50,8 @@ void Simulation::run() {
     }
     if (interrupted_) return;
     if (!happened)
-      throw RunError(
-          "model: nothing happens any more before the window is over; please report this");
+      throw RunError("model: nothing happens any more before the window is over",
+                     "please report this");
   }
 }
 
@@ -91,7 +91,7 @@ std::optional<Simulation::Barrier> Simulation::barrier() const {
 // The first rank has the window of all. What the last one waited for is known next, so that the
 // step of each of the others is folded while the rank is in the caches.
 void Simulation::begin_release(const Barrier& barrier) {
-  goes_on_ = barrier.at;
+  resume_time_ = barrier.at;
   for (RankGroup& group : groups_) group.held = true;
   folder_.all_wait_for(barrier.last);
   release(groups_.front());
@@ -104,7 +104,7 @@ void Simulation::release(RankGroup& group) {
   group.at_barrier = 0;
   if (group.is_done()) return;
   for (std::int32_t rank = group.first_rank; rank < group.first_rank + group.ranks; ++rank)
-    ranks_[static_cast<std::size_t>(rank)].trainer->begin_compute(goes_on_);
+    ranks_[static_cast<std::size_t>(rank)].trainer->begin_compute(resume_time_);
 }
 
 void Simulation::wake(std::uint64_t packed) {
@@ -190,13 +190,12 @@ void Simulation::watch_for_standstill(RankGroup& group, bool window_over) const 
   }
   const bool will_end = plan_.config.measure.steps > 0 && !window_over;
   if (++group.steps_since_time_moved < kTooMany * group.ranks || will_end) return;
-  throw UsageError(
-      window_over ? "the steps of a rank take no time, so the other ranks never end; give --cost "
-                    "to a stage or "
-                    "give --compute"
-                  : "nothing in a step takes any time, so the window of " +
-                        duration_to_text(plan_.config.measure.duration) +
-                        " never ends; give --cost to a stage, give --compute, or give --steps");
+  if (window_over)
+    throw UsageError("the steps of a rank take no time, so the other ranks never end",
+                     "give --cost to a stage or give --compute");
+  throw UsageError("nothing in a step takes any time, so the window of " +
+                       duration_to_text(plan_.config.measure.duration) + " never ends",
+                   "give --cost to a stage, give --compute, or give --steps");
 }
 
 void Simulation::look_outside() {
@@ -225,9 +224,9 @@ bool Simulation::has_steps() const {
 }
 
 bool Simulation::input_ended_in_warmup() const {
-  const auto in_warmup = [](const Rank& rank) { return rank.folded > 0 && !rank.window_open; };
-  if (plan_.config.trainer.sync_ranks) return in_warmup(ranks_.back());
-  return std::any_of(ranks_.begin(), ranks_.end(), in_warmup);
+  const auto is_warming_up = [](const Rank& rank) { return rank.folded > 0 && !rank.window_open; };
+  if (plan_.config.trainer.sync_ranks) return is_warming_up(ranks_.back());
+  return std::any_of(ranks_.begin(), ranks_.end(), is_warming_up);
 }
 
 std::vector<RankRecord> Simulation::finish() {
@@ -245,13 +244,13 @@ namespace {
 // Returns true if two neighbours share only the barrier.
 bool are_apart(const LoaderPlan& plan, std::int32_t rank, std::int32_t next) {
   if (plan.storage.shared || plan.cores.decodes_remotely) return false;
-  return plan.cores.exclusive || plan.host_of(rank) != plan.host_of(next);
+  return plan.cores.exclusive || plan.host_index(rank) != plan.host_index(next);
 }
 
 }  // namespace
 
 RankGroup::RankGroup(const LoaderPlan& plan, std::int32_t first, std::int32_t end)
-    : world(plan, plan.host_of(first), plan.host_of(end - 1) + 1),
+    : world(plan, plan.host_index(first), plan.host_index(end - 1) + 1),
       first_rank(first),
       ranks(end - first) {}
 

@@ -88,7 +88,7 @@ class Simulation {
   Folder folder_;
   std::vector<Rank> ranks_;
   std::vector<Nanos> at_barrier_;  // time since which each rank waits
-  Nanos goes_on_ = 0;              // end of the previous barrier
+  Nanos resume_time_ = 0;          // end of the previous barrier
 
   std::int64_t events_ = 0;
   bool interrupted_ = false;

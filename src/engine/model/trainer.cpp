@@ -141,8 +141,9 @@ bool ModelTrainer::receive_next() {
   if (arrivals_.empty()) return false;
   ModelBatch& batch = *arrivals_.front();
   arrivals_.pop_front();
-  const bool by_trainer = plan_.receive.active() && !plan_.pin_thread && !plan_.made_by_trainer;
-  if (!by_trainer) {
+  const bool trainer_receives =
+      plan_.receive.active() && !plan_.pin_thread && !plan_.made_by_trainer;
+  if (!trainer_receives) {
     accept(batch);
     return true;
   }
@@ -248,7 +249,7 @@ void ModelTrainer::begin_epoch() {
 // window.
 void ModelTrainer::start_next_worker() {
   while (starting_ < plan_.workers && !plan_.made_by_trainer) {
-    const StageTime time = plan_.startup_parent.time(plan_.start_of(rank_, starting_, epoch_));
+    const StageTime time = plan_.startup_parent.time(plan_.worker_start(rank_, starting_, epoch_));
     if (plan_.server_forks) {
       const Nanos begin = server_free_;
       server_free_ += time.wall();

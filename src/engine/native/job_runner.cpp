@@ -161,8 +161,8 @@ void JobRunner::watch_for_silence() {
     workers +=
         (workers.empty() ? "" : "; ") + rank->trainer->loader().describe_workers(name_of_sample_);
   }
-  throw RunError(std::string(kNoBatchCame) + format_duration(allowed) + ": " + workers +
-                 "; look at the storage behind it, or give a longer --timeout");
+  throw RunError(std::string(kNoBatchCame) + format_duration(allowed) + ": " + workers,
+                 "look at its storage, or give a longer --timeout");
 }
 
 // The end of a job: its threads and processes end, and its record is filled.
@@ -178,20 +178,20 @@ bool JobRunner::stop_all() {
   for (auto& device : devices_) device->cancel();
   for (auto& rank : ranks_) rank->trainer->loader().wake_trainer();
   Nanos until = monotonic_now() + kAnswerTimeout;
-  const auto in_time = [&until](const auto& have_ended) {
+  const auto happens_in_time = [&until](const auto& have_ended) {
     while (!have_ended()) {
       if (monotonic_now() >= until) return false;
       sleep_until(monotonic_now() + kMillisecond);
     }
     return true;
   };
-  if (!in_time([this] { return trainers_ended(); })) return false;
+  if (!happens_in_time([this] { return trainers_ended(); })) return false;
   for (auto& rank : ranks_) rank->trainer->loader().stop_workers();
   const auto all_ended = [this] { return job_.alive() == 0 && group_->ended(); };
-  if (in_time(all_ended)) return true;
+  if (happens_in_time(all_ended)) return true;
   group_->kill();
   until = monotonic_now() + kAnswerTimeout;
-  return in_time(all_ended);
+  return happens_in_time(all_ended);
 }
 
 bool JobRunner::trainers_ended() const {

@@ -37,7 +37,7 @@ class ProcessWindow {
   // Marks a possible begin of the window, which is the end of the last warm-up step. A step is
   // known to be the last of the warm-up only when the next one ends. Call this after each step.
   void may_begin();
-  void warmup_goes_on() { begin_known_ = false; }
+  void continue_warmup() { begin_known_ = false; }
   void begins();
   void look();  // now and then
   void ends(std::int64_t loader_threads);
@@ -87,8 +87,9 @@ class JobRunner {
 
  private:
   struct Rank {
-    Rank(std::int32_t number, std::unique_ptr<Trainer> of_rank, const MeasurementWindow& keeper)
-        : index(number), trainer(std::move(of_rank)), window(keeper) {}
+    Rank(std::int32_t number, std::unique_ptr<Trainer> rank_trainer,
+         const MeasurementWindow& keeper)
+        : index(number), trainer(std::move(rank_trainer)), window(keeper) {}
 
     const std::int32_t index;
     std::unique_ptr<Trainer> trainer;
@@ -139,8 +140,8 @@ class JobRunner {
   std::unique_ptr<WorkerGroup> group_;  // created before the devices: it may fork
   std::vector<std::unique_ptr<Device>> devices_;
   std::vector<std::unique_ptr<Rank>> ranks_;
-  nvtx::Window shown_window_;                // window of the first rank
-  SharedWindow told_window_, asked_window_;  // to other processes, of another's
+  nvtx::Window shown_window_;                     // window of the first rank
+  SharedWindow published_window_, asked_window_;  // to other processes, of another's
   ProcessWindow processes_;
   bool interrupted_ = false;
   bool stopped_ = false;

@@ -49,8 +49,8 @@ SharedWindow JobRunner::window_to_follow() const {
 void JobRunner::publish_window() {
   const Rank& leader = *ranks_.front();
   const SharedWindow window{leader.folded, leader.window.first_measured(), leader.window.ended()};
-  if (window.folded == told_window_.folded) return;
-  told_window_ = window;
+  if (window.folded == published_window_.folded) return;
+  published_window_ = window;
   context_.native.local_ranks.publish_window(window);
 }
 
@@ -68,7 +68,7 @@ void JobRunner::fold(std::int32_t index, const StepEvents& events) {
     }
     rank.trainer->loader().read_stats();
   }
-  if (counted.warmup && index == 0) processes_.warmup_goes_on();
+  if (counted.warmup && index == 0) processes_.continue_warmup();
   recorder_.step(index, counted);
   ++rank.folded;
   if (!counted.warmup) samples_ += events.samples;
@@ -107,8 +107,8 @@ bool JobRunner::others_have_ended() const {
 // Workers whose parent was killed descend from it no longer.
 OtherPrograms ProcessWindow::other_programs_now() const {
   const loaderscope::ProcessTable all = read_processes("/");
-  std::set<pid_t> own = family_of(::getpid(), all);
-  for (const pid_t worker : processes_().running) own.merge(family_of(worker, all));
+  std::set<pid_t> own = process_family(::getpid(), all);
+  for (const pid_t worker : processes_().running) own.merge(process_family(worker, all));
   return {all, own};
 }
 

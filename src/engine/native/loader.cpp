@@ -86,14 +86,14 @@ void Loader::begin_epoch(std::int64_t epoch, bool start_workers) {
 
 void Loader::start_worker(std::int32_t index) {
   outstanding_[static_cast<std::size_t>(index)] = 0;
-  Start start{plan_.start_of(share_.rank, index, epoch_), {}};
+  Start start{plan_.worker_start(share_.rank, index, epoch_), {}};
   const Nanos begin = monotonic_now();
   if (plan_.startup_parent.active() && !plan_.server_forks) {
     Sleeper sleeper(job_.stop);
     spend(plan_.startup_parent, start.execution, sleeper);
-    start.by_parent = {begin, monotonic_now(), 0, 0};
+    start.parent_time = {begin, monotonic_now(), 0, 0};
   } else if (crosses_processes()) {
-    start.by_parent = {begin, begin, 0, 0};
+    start.parent_time = {begin, begin, 0, 0};
   }
   group_.start(share_.rank, start);
 }

@@ -44,7 +44,7 @@ struct Run {
 };
 
 void check_page_cache(Run& run, const SourceContext& opening) {
-  const Objects* objects = run.data->stored_in();
+  const Objects* objects = run.data->stored_objects();
   if (objects == nullptr) return;
   CacheOptions cache;
   cache.mode = run.config.data.cache;
@@ -172,7 +172,7 @@ void add_requests_of_opening(const source::RequestsOfOpening& opening, RunRecord
                   static_cast<double>(opening.sent)));
   if (opening.alone <= 0) return;
   record.metrics.push_back(make_metric(metric::requests_opening_alone,
-                                       "of these, those that no other ran beside",
+                                       "of these, those with no other at the same time",
                                        static_cast<double>(opening.alone)));
   record.metrics.push_back(
       make_metric(metric::requests_opening_alone_least_s,
@@ -189,7 +189,7 @@ struct LeakedRunState {
   }
 };
 
-RunRecord record_of(Run& run) {
+RunRecord make_record(Run& run) {
   JobRunner& runner = *run.runner;
   RunRecord record;
   record.engine = "native";
@@ -220,7 +220,7 @@ RunRecord record_of(Run& run) {
           make_metric(metric::data_fingerprint,
                       "a number that other data is unlikely to have: by count, places and sizes of "
                       "samples",
-                      static_cast<double>(source::fingerprint_of(*run.data))));
+                      static_cast<double>(source::source_fingerprint(*run.data))));
     }
     for (Metric& metric : run.frames.metrics()) record.metrics.push_back(std::move(metric));
     add_requests_of_opening(run.requests_of_opening, record);
@@ -261,9 +261,9 @@ RunRecord run_native(const RunConfig& config, const RunContext& context) {
     run->runner->run();
   } catch (const RunError& failure) {
     if (!run->runner->has_steps()) throw;
-    throw PartialRunError(failure, record_of(*run));
+    throw PartialRunError(failure, make_record(*run));
   }
-  return record_of(*run);
+  return make_record(*run);
 }
 
 }  // namespace loaderscope

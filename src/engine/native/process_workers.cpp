@@ -47,7 +47,7 @@ class ProcessWorkers : public WorkerGroup {
   void before_fork(Start& start);
   void work(const Zygote::Order& order);
   void complain(std::size_t index) const;  // throws if the process at that place did not end well
-  std::string in_hand(std::size_t index) const;
+  std::string describe_task(std::size_t index) const;
   template <class Done>
   void wait_until(std::unique_lock<ProcessMutex>& lock, Done done) const;
 
@@ -66,7 +66,7 @@ class ProcessWorkers : public WorkerGroup {
 void ProcessWorkers::before_fork(Start& start) {
   const LoaderPlan& plan = job_.plan;
   if (!plan.server_forks) return;
-  start.by_parent.begin = monotonic_now();
+  start.parent_time.begin = monotonic_now();
   if (!plan.startup_parent.active()) return;
   use_exact_sleeps();
   Sleeper sleeper(job_.stop);
@@ -75,7 +75,7 @@ void ProcessWorkers::before_fork(Start& start) {
 
 void ProcessWorkers::work(const Zygote::Order& order) {
   Start start = order.start;
-  start.by_parent.end = monotonic_now();
+  start.parent_time.end = monotonic_now();
   nvtx::connect();
   RankShare& share = *shares_[static_cast<std::size_t>(start.execution.rank)];
   const std::int32_t index = start.execution.worker;
@@ -128,7 +128,7 @@ void ProcessWorkers::join(std::int32_t rank) {
 void ProcessWorkers::look() {
   if (killed_) return;
   if (const auto death = zygote_->death())
-    throw RunError(*death + "; run again, or give --executor threads");
+    throw RunError(*death, "run again, or give --executor threads");
   const std::lock_guard lock(table_->mutex);
   for (std::size_t index = 0; index < table_->processes.size(); ++index) complain(index);
 }
@@ -139,21 +139,21 @@ void ProcessWorkers::complain(std::size_t index) const {
   if (process.failure.kept()) process.failure.rethrow();
   if (process.not_started != 0) {
     throw RunError("a worker process cannot be started (" +
-                   std::string(std::strerror(process.not_started)) +
-                   "); use fewer --num-workers or --ranks, or raise the limit with ulimit -u");
+                       std::string(std::strerror(process.not_started)) + ")",
+                   "use fewer --num-workers or --ranks, or raise the limit with ulimit -u");
   }
   if (process.status == 0) return;
-  const bool by_kernel = WIFSIGNALED(process.status) && (WTERMSIG(process.status) == SIGKILL ||
-                                                         WTERMSIG(process.status) == SIGBUS);
+  const bool kernel_killed = WIFSIGNALED(process.status) && (WTERMSIG(process.status) == SIGKILL ||
+                                                             WTERMSIG(process.status) == SIGBUS);
   throw RunError("worker " + std::to_string(index % workers_) + " of rank " +
-                 std::to_string(index / workers_) + " (pid " + std::to_string(process.pid) + ") " +
-                 describe_exit(process.status) + " " + in_hand(index) +
-                 (by_kernel ? "; where memory ran out (see dmesg), use fewer --num-workers or a "
-                              "smaller --batch-size"
-                            : "; run it again with --executor threads in a debugger"));
+                     std::to_string(index / workers_) + " (pid " + std::to_string(process.pid) +
+                     ") " + describe_exit(process.status) + " " + describe_task(index),
+                 kernel_killed ? "where memory ran out (see dmesg), use fewer --num-workers or a "
+                                 "smaller --batch-size"
+                               : "run it again with --executor threads in a debugger");
 }
 
-std::string ProcessWorkers::in_hand(std::size_t index) const {
+std::string ProcessWorkers::describe_task(std::size_t index) const {
   const WorkerQueues& queues =
       shares_[index / workers_]->queues(static_cast<std::int32_t>(index % workers_));
   const std::int64_t batch = queues.at_batch.load(), sample = queues.at_sample.load();

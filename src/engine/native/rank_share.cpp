@@ -8,8 +8,8 @@
 
 namespace loaderscope::native {
 
-RankShare::RankShare(Job& job, std::int32_t of_rank, std::pmr::memory_resource& memory)
-    : plan(job.plan), rank(of_rank), has_feeders(native::has_feeders(plan)) {
+RankShare::RankShare(Job& job, std::int32_t rank_number, std::pmr::memory_resource& memory)
+    : plan(job.plan), rank(rank_number), has_feeders(native::has_feeders(plan)) {
   const auto slots = static_cast<std::size_t>(plan.slots());
   const auto depth = static_cast<std::size_t>(plan.prefetch_depth + 1);
   const auto samples = static_cast<std::size_t>(plan.config.loader.batch_size.value);
@@ -34,8 +34,8 @@ RankShare::RankShare(Job& job, std::int32_t of_rank, std::pmr::memory_resource& 
 }
 
 void RankShare::format_depths() {
-  if (plan.pin_thread) pin_depth = nvtx::Counter(of_rank("queue to pin"));
-  ready_depth = nvtx::Counter(of_rank("queue ready"));
+  if (plan.pin_thread) pin_depth = nvtx::Counter(add_rank("queue to pin"));
+  ready_depth = nvtx::Counter(add_rank("queue ready"));
 }
 
 void RankShare::open() {
@@ -86,14 +86,14 @@ std::string RankShare::describe_workers(const SampleNames& name_of) const {
     if (name_of) text += " (" + name_of(sample) + ")";
   }
   if (at_work > kNamed) text += ", and " + std::to_string(at_work - kNamed) + " more have one";
-  return text.empty() ? "no worker has a sample in hand" : text;
+  return text.empty() ? "no worker is making a sample" : text;
 }
 
 void RankShare::name_thread(const std::string& role) const {
   nvtx::name_thread(role, plan.ranks == 1 ? -1 : rank);
 }
 
-std::string RankShare::of_rank(const std::string& text) const {
+std::string RankShare::add_rank(const std::string& text) const {
   return plan.ranks == 1 ? text : text + " rank " + std::to_string(rank);
 }
 
@@ -116,8 +116,8 @@ std::thread Job::start(std::function<void()> body) {
     });
   } catch (const std::system_error& error) {
     alive_.fetch_sub(1, std::memory_order_relaxed);
-    throw RunError("a thread of the loader cannot be started (" + error.code().message() +
-                   "); use fewer --workers or --ranks, or raise the limit with ulimit -u");
+    throw RunError("a thread of the loader cannot be started (" + error.code().message() + ")",
+                   "use fewer --workers or --ranks, or raise the limit with ulimit -u");
   }
 }
 
@@ -128,11 +128,12 @@ void Job::rethrow() {
 
 void Job::bind_worker(std::int32_t rank, std::int32_t worker) const {
   if (binding.empty()) return;
-  const RankBinding& of_rank = binding[static_cast<std::size_t>(rank)];
-  const CpuSet& cpus = worker < 0 ? of_rank.all : of_rank.workers[static_cast<std::size_t>(worker)];
+  const RankBinding& own = binding[static_cast<std::size_t>(rank)];
+  const CpuSet& cpus = worker < 0 ? own.all : own.workers[static_cast<std::size_t>(worker)];
   if (run_on(cpus)) return;
-  throw RunError("bind: the kernel refuses CPUs " + cpu_list_to_text(cpus) +
-                 ", which it allowed before; run again, or give --bind none");
+  throw RunError(
+      "bind: the kernel refuses CPUs " + cpu_list_to_text(cpus) + ", which it allowed before",
+      "run again, or give --bind none");
 }
 
 void Job::put_first_ask(std::int32_t rank, Nanos at) {

@@ -91,7 +91,7 @@ struct WorkerQueues {
 using SampleNames = std::function<std::string(std::int64_t sample)>;
 
 struct RankShare {
-  RankShare(Job& job, std::int32_t of_rank, std::pmr::memory_resource& memory);
+  RankShare(Job& job, std::int32_t rank_number, std::pmr::memory_resource& memory);
 
   void format_depths();  // to tools, from now on
   void open();           // again, once all workers have ended
@@ -113,7 +113,7 @@ struct RankShare {
   // Describes the current work of each worker. `name_of` names samples and may be empty.
   std::string describe_workers(const SampleNames& name_of) const;
   void name_thread(const std::string& role) const;
-  std::string of_rank(
+  std::string add_rank(
       const std::string& text) const;  // appends the rank's number if there are several
 
   const LoaderPlan& plan;

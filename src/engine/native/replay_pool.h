@@ -48,7 +48,7 @@ class ReplayPool {
 
   // Replacements for samples of the data set, if decoding or reading is knocked out.
   bool has_samples() const { return !samples_.empty(); }
-  const Sample& in_place_of(std::int64_t sample) const {
+  const Sample& substitute(std::int64_t sample) const {
     return samples_[static_cast<std::size_t>(sample) % samples_.size()];
   }
   // Copies finished samples into `slot`, one after the other. Requires a knock-out of augmenting.

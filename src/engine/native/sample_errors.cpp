@@ -25,7 +25,7 @@ bool SampleErrors::add(std::int64_t epoch, std::int64_t sample, SampleError::Kin
   const std::lock_guard lock(mutex_);
   if (!seen_.emplace(epoch, sample).second) return false;
   ++summary_.samples;
-  ++summary_.by_kind[std::string(name_of(kind))];
+  ++summary_.kind_counts[std::string(name_of(kind))];
   if (summary_.first.size() < kNamed && named_.insert(sample).second)
     summary_.first.push_back(sentence);
   return true;

@@ -49,7 +49,7 @@ class DataMaker : public SampleMaker {
     const std::int64_t size = pipeline_.source->size();
     std::int64_t sample = task.execution.draw;
     for (std::int64_t tried = 0; tried < size; ++tried, sample = (sample + 1) % size) {
-      const ReplayPool::Sample* replayed = in_place_of(sample);
+      const ReplayPool::Sample* replayed = substitute(sample);
       const bool reads_replayed = replayed != nullptr && !works(Stage::read);
       const std::int64_t used = reads_replayed ? replayed->index : sample;
       try {
@@ -77,14 +77,14 @@ class DataMaker : public SampleMaker {
                                   std::byte* place = nullptr) {
     StageScope scope(spans, Stage::read, StageScope::Kind::runs);
     stages_.begin(scope);
-    const std::span<const std::byte> stored = bytes_of(origin, place);
+    const std::span<const std::byte> stored = origin_bytes(origin, place);
     inject(Stage::read, task.execution, scope);
     inject_part(Stage::read_decompress, task.execution, scope);
-    scope.handled(stored_bytes_of(stored));
+    scope.handled(deliver_stored(stored));
     return stored;
   }
   // Returns the bytes that were read for this sample.
-  Bytes stored_bytes_of(std::span<const std::byte> sample) const {
+  Bytes deliver_stored(std::span<const std::byte> sample) const {
     return stream_ ? stream_->stored_bytes() : reader_->stored_bytes().value_or(std::ssize(sample));
   }
 
@@ -113,7 +113,7 @@ class DataMaker : public SampleMaker {
   const DataPipeline& pipeline_;
 
  private:
-  std::span<const std::byte> bytes_of(const Origin& origin, std::byte* place) {
+  std::span<const std::byte> origin_bytes(const Origin& origin, std::byte* place) {
     if (!stream_)
       return place == nullptr ? reader_->read(origin.sample)
                               : reader_->read_to(origin.sample, place);
@@ -121,9 +121,9 @@ class DataMaker : public SampleMaker {
     return origin.streamed;
   }
 
-  const ReplayPool::Sample* in_place_of(std::int64_t sample) const {
+  const ReplayPool::Sample* substitute(std::int64_t sample) const {
     const ReplayPool* pool = pipeline_.replayed;
-    return pool != nullptr && pool->has_samples() ? &pool->in_place_of(sample) : nullptr;
+    return pool != nullptr && pool->has_samples() ? &pool->substitute(sample) : nullptr;
   }
 
   // The next of the stream that can be used. What is left out makes no batch shorter.
@@ -161,8 +161,8 @@ class DataMaker : public SampleMaker {
   void report(std::int64_t epoch, std::int64_t sample, const std::string& name,
               const SampleError& error) {
     if (pipeline_.fail_on_error) {
-      throw RunError(name + ": " + error.what() +
-                     "; mend or remove it, or go on without it with --on-error skip");
+      throw RunError(name + ": " + error.what(),
+                     "fix or remove it, or continue without it with --on-error skip");
     }
     pipeline_.errors->count(epoch, sample, name, error);
   }
@@ -226,7 +226,7 @@ class ArrayMaker : public DataMaker {
 
  private:
   Bytes make_one(const SampleTask& task, const Origin& origin, SpanWriter& spans) override {
-    if (works(Stage::read)) return stored_bytes_of(read(task, origin, spans, task.place));
+    if (works(Stage::read)) return deliver_stored(read(task, origin, spans, task.place));
     const auto& stored = origin.replayed->stored;
     std::copy(stored.begin(), stored.end(), task.place);
     return std::ssize(stored);
@@ -234,7 +234,7 @@ class ArrayMaker : public DataMaker {
 };
 
 template <class Maker>
-MakerFactory makers_of(const DataPipeline& pipeline) {
+MakerFactory maker_factory(const DataPipeline& pipeline) {
   return
       [&pipeline](const std::atomic<int>& stop) { return std::make_unique<Maker>(pipeline, stop); };
 }
@@ -242,8 +242,8 @@ MakerFactory makers_of(const DataPipeline& pipeline) {
 }  // namespace
 
 MakerFactory data_makers(const DataPipeline& pipeline) {
-  return pipeline.form == SampleForm::array ? makers_of<ArrayMaker>(pipeline)
-                                            : makers_of<ImageMaker>(pipeline);
+  return pipeline.form == SampleForm::array ? maker_factory<ArrayMaker>(pipeline)
+                                            : maker_factory<ImageMaker>(pipeline);
 }
 
 namespace {

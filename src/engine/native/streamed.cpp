@@ -28,24 +28,25 @@ std::string note_of_ranks(const std::vector<std::int64_t>& samples) {
 void check_shards(const RunConfig& config, const StreamSource& streams) {
   if (streams.shards() >= config.trainer.ranks) return;
   throw RunError(
-      fmt::format("the data has {} for {} ranks, and a stream gives each rank whole shards; give "
-                  "fewer --ranks, or leave out stream=1",
-                  plural(streams.shards(), "shard"), config.trainer.ranks.value));
+      fmt::format("the data has {} for {} ranks, and a stream gives each rank whole shards",
+                  plural(streams.shards(), "shard"), config.trainer.ranks.value),
+      "give "
+      "fewer --ranks, or leave out stream=1");
 }
 
 void add_streamed_facts(const LoaderPlan& plan, const StreamSource& streams,
                         const std::vector<std::int64_t>& samples, RunRecord& record) {
   const std::int64_t shards = streams.shards();
-  const std::int64_t of_rank = divide_up(shards, plan.ranks);
+  const std::int64_t rank_shards = divide_up(shards, plan.ranks);
   record.metrics.push_back(make_metric(
       metric::data_shards, "of the streamed data set of a rank: more workers read nothing",
-      static_cast<double>(of_rank)));
-  if (plan.workers > of_rank) {
+      static_cast<double>(rank_shards)));
+  if (plan.workers > rank_shards) {
     record.notes.push_back(fmt::format(
         "the data has {}{}: of {} {}, the others have nothing to read", plural(shards, "shard"),
         plan.ranks > 1 ? fmt::format(" for {} ranks", plan.ranks) : "",
         plural(plan.workers, "worker"),
-        of_rank == 1 ? "one reads" : fmt::format("{} read", of_rank)));
+        rank_shards == 1 ? "one reads" : fmt::format("{} read", rank_shards)));
   }
   const auto [least, most] = std::minmax_element(samples.begin(), samples.end());
   if (*least == 0) return;

@@ -75,16 +75,18 @@ Batch* Trainer::next() {
 
 void Trainer::end_streams() {
   if (taken_of_epoch_ == 0) {
-    throw RunError("an epoch of rank " + std::to_string(rank_) +
-                   " has no batch: of its shards no sample can be used, or with --drop-last none "
-                   "of its workers has enough for one; look at the shards with --on-error fail, "
-                   "or give a smaller --batch-size");
+    throw RunError(
+        "an epoch of rank " + std::to_string(rank_) +
+            " has no batch: of its shards no sample can be used, or with --drop-last none "
+            "of its workers has enough for one",
+        "look at the shards with --on-error fail, "
+        "or give a smaller --batch-size");
   }
   if (epoch_ == 0) streamed_samples_ = samples_of_epoch_;
 }
 
 // Enforces the order of dispatch: keeps an early batch for later. Null: no batch can be taken yet.
-Batch* Trainer::in_turn(Batch* received, std::int64_t number) {
+Batch* Trainer::take_in_order(Batch* received, std::int64_t number) {
   if (number != next_batch_) {
     early_.emplace(number, received);
     return nullptr;
@@ -118,7 +120,7 @@ Batch* Trainer::take() {
       loader_.on_empty_batch(*received);
       received = nullptr;
     }
-    batch = plan_.in_order ? in_turn(received, number) : received;
+    batch = plan_.in_order ? take_in_order(received, number) : received;
   }
   StepEvents& events = batch->events;
   events.step = step_;
@@ -159,20 +161,20 @@ bool Trainer::copy_and_launch(Batch& batch) {
   copy.host = batch.copied_from;
   copy.bytes = events.delivered_bytes;
   copy.duration = plan_.copy_time(plan_.execution_of_step(rank_, events));
-  copy.by_caller = plan_.link.copy_keeps_trainer;
+  copy.caller_copies = plan_.link.copy_keeps_trainer;
   // The batches that the device has stay there.
   if (plan_.knockouts.has(Stage::h2d) && step_ >= plan_.in_flight)
     copy = {.step = step_, .reused_bytes = copy.host != nullptr ? copy.bytes : 0};
   const Nanos taken = monotonic_now();
   if (!submit_copy(copy)) return false;
-  Nanos told_until = taken;
-  if (copy.by_caller) {
-    told_until = monotonic_now();
+  Nanos reported_until = taken;
+  if (copy.caller_copies) {
+    reported_until = monotonic_now();
     // A declared or simulated copy takes its time with a core or without one.
-    events.copy.queued = run_queue_->read_at_most(told_until - taken - copy.duration);
+    events.copy.queued = run_queue_->read_at_most(reported_until - taken - copy.duration);
   }
   if (plan_.config.trainer.copy == CopyMode::sync && !wait_copied(copy)) return false;
-  launch(events, told_until);
+  launch(events, reported_until);
   waiting_.push_back(events);
   device_.submit_compute(
       step_, plan_.has_device ? plan_.compute_time(plan_.execution_of_step(rank_, events)) : 0);
@@ -180,11 +182,11 @@ bool Trainer::copy_and_launch(Batch& batch) {
   return true;
 }
 
-// Adds delays for a core since `told_until`, also without a declared cost: after a copy that the
-// trainer waited for.
-void Trainer::launch(StepEvents& events, Nanos told_until) {
+// Adds delays for a core since `reported_until`, also without a declared cost: after a copy that
+// the trainer waited for.
+void Trainer::launch(StepEvents& events, Nanos reported_until) {
   const nvtx::Range range(Stage::launch, {step_, -1, events.delivered_bytes});
-  const Nanos woken = run_queue_->read_at_most(monotonic_now() - told_until);
+  const Nanos woken = run_queue_->read_at_most(monotonic_now() - reported_until);
   if (!plan_.launch.active() && woken == 0) return;
   IntervalMeter meter(*run_queue_);
   if (plan_.launch.active()) spend(plan_.launch, plan_.execution_of_step(rank_, events), sleeper_);

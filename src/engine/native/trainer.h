@@ -26,7 +26,7 @@ class Trainer {
   bool begin_epoch();  // false: there is none left
   Batch* next();       // null: the job is to stop, or there is none left
   Batch* take();       // null: the job is to stop, or the rank's streams have ended
-  Batch* in_turn(Batch* received, std::int64_t number);
+  Batch* take_in_order(Batch* received, std::int64_t number);
   Batch* take_early();
   void end_streams();
   Batch* receive_one();
@@ -35,7 +35,7 @@ class Trainer {
   bool copy_and_launch(Batch& batch);
   bool submit_copy(const CopyJob& copy);
   bool wait_copied(const CopyJob& copy);
-  void launch(StepEvents& events, Nanos told_until);
+  void launch(StepEvents& events, Nanos reported_until);
   void collect();
   static void add_launch(StepEvents& events, const Interval& launch);
 

@@ -32,15 +32,15 @@ void demand_run_queue(const RunQueueMeter& meter) {
   const std::string remedy = exhaustion_hint(meter.why_not());
   if (remedy.empty()) return;
   throw RunError("a thread: " + std::generic_category().message(meter.why_not()) +
-                 " for /proc/thread-self/schedstat, without which contention would count as "
-                 "something else; " +
+                     " for /proc/thread-self/schedstat, without which contention would count as "
+                     "something else",
                  remedy);
 }
 
 void Worker::run(const Start& start) {
   share_.name_thread("worker " + std::to_string(index_));
   use_exact_sleeps();
-  come_up(start);
+  start_up(start);
   if (plan_.sample_tasks) {
     work_on_samples();
   } else {
@@ -48,10 +48,10 @@ void Worker::run(const Start& start) {
   }
 }
 
-void Worker::come_up(const Start& start) {
+void Worker::start_up(const Start& start) {
   const nvtx::Range range(Stage::startup, {});
   const Nanos begin = monotonic_now();
-  if (start.by_parent.ran()) spans_.started_by_parent(start.by_parent);
+  if (start.parent_time.ran()) spans_.started_by_parent(start.parent_time);
   maker_ = job_.make_maker(job_.stop);
   if (plan_.startup.active()) spend(plan_.startup, start.execution, sleeper_);
   spans_.start_up(begin, monotonic_now());

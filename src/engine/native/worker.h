@@ -21,7 +21,7 @@ class Worker {
   void make_now(Batch& batch);
 
  private:
-  void come_up(const Start& start);
+  void start_up(const Start& start);
   void work_on_batches();
   void work_on_samples();
   void turn_to(Batch& batch, Nanos rest_begin, bool rested);

@@ -12,9 +12,9 @@
 namespace loaderscope::native {
 
 struct Start {
-  Execution execution;  // execution of the worker's start
-  Interval by_parent;   // time that its start took in the parent; a forked worker was born at its
-                        // end
+  Execution execution;   // execution of the worker's start
+  Interval parent_time;  // time that its start took in the parent; a forked worker was born at its
+                         // end
 };
 
 using RankShares = std::vector<std::unique_ptr<RankShare>>;  // one per rank

@@ -137,8 +137,8 @@ class Server {
 Zygote::Zygote(ProcessTable& table, const std::atomic<int>& stop, const Bodies& bodies) {
   std::array<int, 2> sockets{};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets.data()) != 0) {
-    throw RunError(std::string("worker processes cannot be reached (") + std::strerror(errno) +
-                   "); raise the limit of open files with ulimit -n");
+    throw RunError(std::string("worker processes cannot be reached (") + std::strerror(errno) + ")",
+                   "raise the limit of open files with ulimit -n");
   }
   socket_ = sockets[0];
   const pid_t parent = ::getpid();
@@ -155,8 +155,8 @@ Zygote::Zygote(ProcessTable& table, const std::atomic<int>& stop, const Bodies& 
   ::close(sockets[1]);
   if (pid_ < 0) {
     ::close(socket_);
-    throw RunError(std::string("worker processes cannot be started (") + std::strerror(error) +
-                   "); raise the limit with ulimit -u, or give --executor threads");
+    throw RunError(std::string("worker processes cannot be started (") + std::strerror(error) + ")",
+                   "raise the limit with ulimit -u, or give --executor threads");
   }
 }
 
@@ -173,7 +173,8 @@ void Zygote::order(const Order& order) {
   while (::send(socket_, &order, sizeof order, MSG_NOSIGNAL) < 0) {
     if (errno == EINTR) continue;
     throw RunError(std::string("the process that forks the workers cannot be reached (") +
-                   std::strerror(errno) + "); run again, or give --executor threads");
+                       std::strerror(errno) + ")",
+                   "run again, or give --executor threads");
   }
 }
 

@@ -6,7 +6,7 @@
 namespace loaderscope {
 namespace {
 
-std::size_t place_of(Stage stage) {
+std::size_t stage_index(Stage stage) {
   return static_cast<std::size_t>(std::find(kSampleStages.begin(), kSampleStages.end(), stage) -
                                   kSampleStages.begin());
 }
@@ -38,7 +38,7 @@ double mean_threads(const std::vector<FittedCosts::Sample>& samples, std::size_t
 }
 
 // Requires at least one sample.
-FittedCosts::Sample mean_of(const std::vector<FittedCosts::Sample>& samples) {
+FittedCosts::Sample mean_sample(const std::vector<FittedCosts::Sample>& samples) {
   const auto mean = [&](const auto& part) {
     double sum = 0;
     for (const FittedCosts::Sample& sample : samples) sum += static_cast<double>(part(sample));
@@ -47,11 +47,11 @@ FittedCosts::Sample mean_of(const std::vector<FittedCosts::Sample>& samples) {
   FittedCosts::Sample result;
   result.bytes = mean([](const FittedCosts::Sample& s) { return s.bytes; });
   for (std::size_t i = 0; i < result.stages.size(); ++i) {
-    const auto of_stage = [&](Nanos StageTime::*time) {
+    const auto mean_time = [&](Nanos StageTime::*time) {
       return mean([&](const FittedCosts::Sample& s) { return s.stages.at(i).*time; });
     };
-    result.stages.at(i) = {of_stage(&StageTime::waits), of_stage(&StageTime::transfers),
-                           of_stage(&StageTime::cpu)};
+    result.stages.at(i) = {mean_time(&StageTime::waits), mean_time(&StageTime::transfers),
+                           mean_time(&StageTime::cpu)};
     result.stages.at(i).threads = mean_threads(samples, i);
   }
   return result;
@@ -117,7 +117,7 @@ MeasuredTimes MeasuredTimes::at_mean() const {
   return mean;
 }
 
-std::vector<std::size_t> JobHosts::of_ranks(std::int64_t ranks) const {
+std::vector<std::size_t> JobHosts::rank_hosts(std::int64_t ranks) const {
   std::vector<std::size_t> hosts;
   for (std::size_t host = 0; host < measured.size(); ++host)
     hosts.insert(hosts.end(), static_cast<std::size_t>(measured[host].ranks), host);
@@ -137,7 +137,7 @@ Nanos JobHosts::remote_cpu(Nanos cpu, Bytes delivered) const {
 }
 
 bool FittedCosts::knows(Stage stage) const {
-  const std::size_t place = place_of(stage);
+  const std::size_t place = stage_index(stage);
   return std::any_of(ranks.begin(), ranks.end(), [&](const Rank& rank) {
     if (place == kSampleStages.size()) return rank.stages[stage].known();
     return std::any_of(rank.samples.begin(), rank.samples.end(),
@@ -145,20 +145,20 @@ bool FittedCosts::knows(Stage stage) const {
   });
 }
 
-const FittedCosts::Rank& FittedCosts::rank_of(const Execution& execution) const {
+const FittedCosts::Rank& FittedCosts::fitted_rank(const Execution& execution) const {
   return ranks[static_cast<std::size_t>(execution.rank) % ranks.size()];
 }
 
-bool FittedCosts::tells_samples_apart() const {
+bool FittedCosts::separates_samples() const {
   return std::all_of(ranks.begin(), ranks.end(),
                      [](const Rank& rank) { return rank.samples_per_row == 0; });
 }
 
 // A shuffle of the rows per epoch, so that a window draws each of them about equally often. Ranks
 // that share rows of batches are not to draw the same one at a time.
-const FittedCosts::Sample* FittedCosts::sample_of(const Execution& execution,
-                                                  std::uint64_t seed) const {
-  const Rank& rank = rank_of(execution);
+const FittedCosts::Sample* FittedCosts::drawn_sample(const Execution& execution,
+                                                     std::uint64_t seed) const {
+  const Rank& rank = fitted_rank(execution);
   if (rank.samples.empty()) return nullptr;
   std::int64_t draw = execution.draw, first = 0;
   auto rows = static_cast<std::int64_t>(rank.samples.size());
@@ -178,15 +178,16 @@ StageTime FittedCosts::at_speed(Stage stage, StageTime time) const {
   return scaled(time, 1 / speed[stage]);
 }
 
-StageTime FittedCosts::of_sample(Stage stage, const Execution& execution,
-                                 std::uint64_t seed) const {
-  const Sample* sample = sample_of(execution, seed);
-  return sample == nullptr ? StageTime{} : at_speed(stage, sample->stages.at(place_of(stage)));
+StageTime FittedCosts::sample_time(Stage stage, const Execution& execution,
+                                   std::uint64_t seed) const {
+  const Sample* sample = drawn_sample(execution, seed);
+  return sample == nullptr ? StageTime{} : at_speed(stage, sample->stages.at(stage_index(stage)));
 }
 
-StageTime FittedCosts::of_other(Stage stage, const Execution& execution, std::uint64_t seed) const {
+StageTime FittedCosts::batch_time(Stage stage, const Execution& execution,
+                                  std::uint64_t seed) const {
   const double u = uniform_draw(seed, execution.epoch, execution.draw, stage);
-  const Rank& rank = rank_of(execution);
+  const Rank& rank = fitted_rank(execution);
   const bool is_last =
       stage == Stage::compute && execution.last_of_epoch && rank.last_compute.known();
   const MeasuredTimes& times = is_last ? rank.last_compute : rank.stages[stage];
@@ -196,8 +197,8 @@ StageTime FittedCosts::of_other(Stage stage, const Execution& execution, std::ui
 }
 
 // A trainer that launches faster finishes the launches of a step sooner.
-Nanos FittedCosts::beside_compute(const Execution& execution, std::uint64_t seed) const {
-  const MeasuredTimes& times = rank_of(execution).beside_compute;
+Nanos FittedCosts::overlapped_work(const Execution& execution, std::uint64_t seed) const {
+  const MeasuredTimes& times = fitted_rank(execution).overlapped_work;
   if (!times.known()) return 0;
   const double u = uniform_draw(seed, execution.epoch, execution.draw, Stage::launch);
   return at_speed(Stage::launch, times.draw(u, 0)).wall();
@@ -226,17 +227,17 @@ double FittedCosts::waiting_share() const {
 FittedCosts FittedCosts::at_means() const {
   FittedCosts means = *this;
   for (Rank& rank : means.ranks) {
-    if (!rank.samples.empty()) rank.samples = {mean_of(rank.samples)};
+    if (!rank.samples.empty()) rank.samples = {mean_sample(rank.samples)};
     rank.short_rows = 0;
     for (MeasuredTimes& times : rank.stages) times = times.at_mean();
     rank.last_compute = rank.last_compute.at_mean();
-    rank.beside_compute = rank.beside_compute.at_mean();
+    rank.overlapped_work = rank.overlapped_work.at_mean();
   }
   return means;
 }
 
 Bytes FittedCosts::bytes_of_sample(const Execution& execution, std::uint64_t seed) const {
-  const Sample* sample = sample_of(execution, seed);
+  const Sample* sample = drawn_sample(execution, seed);
   return sample == nullptr ? 0 : sample->bytes;
 }
 

@@ -49,7 +49,7 @@ struct JobHosts {
 
   // Returns the host of each rank, host by host. Uses the measured numbers if they have this many
   // ranks. Otherwise, no host has two more ranks than another.
-  std::vector<std::size_t> of_ranks(std::int64_t ranks) const;
+  std::vector<std::size_t> rank_hosts(std::int64_t ranks) const;
 
   // The time that decoding a sample takes these hosts, if it is the only one there. `cpu` is its
   // time on one core. All cores share the work, because more samples are in flight than there are
@@ -138,7 +138,7 @@ struct FittedCosts {
     // The compute of an epoch's last step, with what the program does before the next epoch.
     MeasuredTimes last_compute;
     // Time of the trainer's thread from the begin of the compute until it asks again. Unknown: 0.
-    MeasuredTimes beside_compute;
+    MeasuredTimes overlapped_work;
     bool waits_for_compute = false;  // the trainer asks only after each step's compute
   };
 
@@ -160,16 +160,16 @@ struct FittedCosts {
   JobHosts hosts;
 
   bool has_samples() const { return !ranks.empty(); }
-  bool tells_samples_apart() const;  // true if this holds on every rank
+  bool separates_samples() const;  // true if this holds on every rank
   bool waits_for_compute(std::size_t rank) const {
     return !ranks.empty() && ranks[rank % ranks.size()].waits_for_compute;
   }
   bool knows(Stage stage) const;
   // Returns the time of a sample's stage. `count` is its position in the epoch. All stages of one
   // sample in one epoch use the same row.
-  StageTime of_sample(Stage stage, const Execution& execution, std::uint64_t seed) const;
-  StageTime of_other(Stage stage, const Execution& execution, std::uint64_t seed) const;
-  Nanos beside_compute(const Execution& execution, std::uint64_t seed) const;
+  StageTime sample_time(Stage stage, const Execution& execution, std::uint64_t seed) const;
+  StageTime batch_time(Stage stage, const Execution& execution, std::uint64_t seed) const;
+  Nanos overlapped_work(const Execution& execution, std::uint64_t seed) const;
   // Returns the time of a receive that took `whole`, less the stages in `without`.
   StageTime received(StageTime whole, const Knockouts& without) const;
   Bytes bytes_of_sample(const Execution& execution, std::uint64_t seed) const;
@@ -177,9 +177,9 @@ struct FittedCosts {
   FittedCosts at_means() const;  // every sample, batch, step and worker takes the mean
 
  private:
-  const Rank& rank_of(const Execution& execution) const;
+  const Rank& fitted_rank(const Execution& execution) const;
   // Null where nothing is put down to the sample.
-  const Sample* sample_of(const Execution& execution, std::uint64_t seed) const;
+  const Sample* drawn_sample(const Execution& execution, std::uint64_t seed) const;
   StageTime at_speed(Stage stage, StageTime time) const;
 };
 

@@ -50,14 +50,14 @@ bool cores_are_enough(const LoaderPlan& plan) {
   if (plan.config.declared.core_scaling.value < 1) return false;
   std::vector<double> ranks(plan.cores.per_host.size());
   for (const std::size_t host : plan.host_of_rank) ++ranks[host];
-  const double of_rank = most_runnable(plan);
+  const double rank_threads = most_runnable(plan);
   return std::equal(ranks.begin(), ranks.end(), plan.cores.per_host.begin(),
-                    [&](double of_host, double cores) {
-                      return of_rank * of_host + plan.cores.other_threads <= cores;
+                    [&](double host_ranks, double cores) {
+                      return rank_threads * host_ranks + plan.cores.other_threads <= cores;
                     });
 }
 
-JobHosts hosts_of(const FittedCosts* fitted) {
+JobHosts job_hosts(const FittedCosts* fitted) {
   return fitted == nullptr ? JobHosts{} : fitted->hosts;
 }
 
@@ -91,7 +91,7 @@ LoaderPlan::LoaderPlan(const RunConfig& given, const FittedCosts* fitted_costs,
       workers(static_cast<std::int32_t>(std::max<std::int64_t>(given.loader.num_workers, 1))),
       first_rank(part.first_rank),
       ranks_of_job(part.ranks == 0 ? ranks : part.ranks),
-      host_of_rank(hosts_of(fitted).of_ranks(ranks)),
+      host_of_rank(job_hosts(fitted).rank_hosts(ranks)),
       made_by_trainer(given.loader.executor == Executor::inline_),
       pin_thread(given.loader.memory == MemoryMode::pin_thread),
       has_device(device_kind(given.trainer.device.value) != DeviceKind::none),
@@ -132,10 +132,10 @@ LoaderPlan::LoaderPlan(const RunConfig& given, const FittedCosts* fitted_costs,
   batches_per_epoch =
       given.loader.drop_last ? samples_per_epoch / batch : divide_up(samples_per_epoch, batch);
   if (given.data.samples > 0 && batches_per_epoch == 0) {
-    throw UsageError(
-        "--drop-last: the data set has " + std::to_string(samples_per_epoch) +
-        " samples per rank, less than one batch of " + std::to_string(batch) +
-        ", so nothing is delivered; make --batch-size smaller or leave out --drop-last");
+    throw UsageError("--drop-last: the data set has " + std::to_string(samples_per_epoch) +
+                         " samples per rank, less than one batch of " + std::to_string(batch) +
+                         ", so nothing is delivered",
+                     "make --batch-size smaller or leave out --drop-last");
   }
 }
 
@@ -170,7 +170,7 @@ StageTime LoaderPlan::sample_time(const StagePlan& stage, const Execution& execu
 Nanos LoaderPlan::copy_time(const Execution& execution) const {
   if (!has_device) return 0;
   Nanos ns = copy.draw(execution);
-  if (config.cost_of(Stage::h2d) == nullptr && !copy.is_fitted() && link.rate > 0) {
+  if (config.declared_cost(Stage::h2d) == nullptr && !copy.is_fitted() && link.rate > 0) {
     ns += transfer_time(execution.bytes, link.rate);
   }
   return ns;
@@ -196,7 +196,7 @@ Nanos LoaderPlan::compute_time(const Execution& execution) const {
 
 Nanos LoaderPlan::launches_on(const Execution& execution) const {
   if (fitted == nullptr || !fitted->has_samples() || knockouts.has(Stage::launch)) return 0;
-  return fitted->beside_compute(execution, static_cast<std::uint64_t>(config.measure.seed.value));
+  return fitted->overlapped_work(execution, static_cast<std::uint64_t>(config.measure.seed.value));
 }
 
 std::int64_t LoaderPlan::samples_in_batch(std::int64_t batch_of_epoch) const {
@@ -214,7 +214,7 @@ Execution LoaderPlan::execution(std::int32_t rank, std::int32_t worker, const St
   execution.rank = rank;
   execution.worker = worker;
   execution.epoch = events.epoch;
-  execution.draw = draw_of(batch_of_epoch, rank);
+  execution.draw = draw_number(batch_of_epoch, rank);
   execution.count = batch_of_epoch;
   execution.samples = events.samples;
   execution.bytes = events.delivered_bytes;
@@ -225,18 +225,19 @@ Execution LoaderPlan::execution_of_step(std::int32_t rank, const StepEvents& eve
   Execution execution;
   execution.rank = rank;
   execution.epoch = events.epoch;
-  execution.draw = draw_of(events.step, rank);
+  execution.draw = draw_number(events.step, rank);
   execution.count = events.step;
   execution.bytes = events.delivered_bytes;
   return execution;
 }
 
-Execution LoaderPlan::start_of(std::int32_t rank, std::int32_t worker, std::int64_t epoch) const {
+Execution LoaderPlan::worker_start(std::int32_t rank, std::int32_t worker,
+                                   std::int64_t epoch) const {
   Execution execution;
   execution.rank = rank;
   execution.worker = worker;
   execution.epoch = epoch;
-  execution.draw = draw_of(worker, rank);
+  execution.draw = draw_number(worker, rank);
   execution.count = epoch;
   return execution;
 }

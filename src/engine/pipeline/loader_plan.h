@@ -50,7 +50,7 @@ struct LoaderPlan {
   bool server_forks;   // forkserver: workers are started one after another without keeping the
                        // trainer
 
-  std::size_t host_of(std::int32_t rank) const {
+  std::size_t host_index(std::int32_t rank) const {
     return host_of_rank[static_cast<std::size_t>(rank)];
   }
   // The delay of the start of a rank's workers, counted from the first rank that starts.
@@ -59,7 +59,7 @@ struct LoaderPlan {
   StageTime sample_time(const StagePlan& stage, const Execution& execution) const;
 
   // The number, among all of the job, of a rank's `count`th execution of its kind.
-  std::int64_t draw_of(std::int64_t count, std::int32_t rank) const {
+  std::int64_t draw_number(std::int64_t count, std::int32_t rank) const {
     return count * ranks_of_job + first_rank + rank;
   }
   Bytes delivered_bytes(std::int64_t samples) const { return samples * delivered_sample_bytes; }
@@ -92,7 +92,7 @@ struct LoaderPlan {
                       std::int64_t batch_of_epoch) const;
   // Identifies the work of the trainer and the device on a step.
   Execution execution_of_step(std::int32_t rank, const StepEvents& events) const;
-  Execution start_of(std::int32_t rank, std::int32_t worker, std::int64_t epoch) const;
+  Execution worker_start(std::int32_t rank, std::int32_t worker, std::int64_t epoch) const;
 
   // The data set as one rank sees it.
   std::int64_t samples_per_epoch;  // samples of one rank; 0 = endless

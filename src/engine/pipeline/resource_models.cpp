@@ -17,7 +17,8 @@ LinkModel::LinkModel(const RunConfig& config, const Knockouts& knockouts, const 
   rate = !link_copies ? 0
          : pageable   ? config.trainer.link.value.pageable
                       : config.trainer.link.value.pinned;
-  const Cost* declared_copy = knockouts.has(Stage::h2d) ? nullptr : config.cost_of(Stage::h2d);
+  const Cost* declared_copy =
+      knockouts.has(Stage::h2d) ? nullptr : config.declared_cost(Stage::h2d);
   copy_keeps_trainer = pageable;
   copy_uses_cpu = pageable && (declared_copy      ? declared_copy->kind == CostKind::cpu
                                : copy.is_fitted() ? true
@@ -26,17 +27,17 @@ LinkModel::LinkModel(const RunConfig& config, const Knockouts& knockouts, const 
 
 namespace {
 
-std::vector<double> cores_of(const JobHosts& hosts, double cores) {
-  std::vector<double> of_hosts(static_cast<std::size_t>(hosts.count), cores);
-  for (std::size_t host = 0; host < std::min(hosts.measured.size(), of_hosts.size()); ++host)
-    if (hosts.measured[host].cores > 0) of_hosts[host] = hosts.measured[host].cores;
-  return of_hosts;
+std::vector<double> host_cores(const JobHosts& hosts, double cores) {
+  std::vector<double> result(static_cast<std::size_t>(hosts.count), cores);
+  for (std::size_t host = 0; host < std::min(hosts.measured.size(), result.size()); ++host)
+    if (hosts.measured[host].cores > 0) result[host] = hosts.measured[host].cores;
+  return result;
 }
 
 }  // namespace
 
 CoreModel::CoreModel(const RunConfig& config, const FittedCosts* fitted, bool has_device)
-    : per_host(cores_of(fitted == nullptr ? JobHosts{} : fitted->hosts, config.declared.cores)) {
+    : per_host(host_cores(fitted == nullptr ? JobHosts{} : fitted->hosts, config.declared.cores)) {
   if (fitted == nullptr) return;
   other_threads = fitted->other_threads;
   making_threads = fitted->making_threads;
@@ -48,7 +49,7 @@ namespace {
 
 // Reads of a declared storage, of which each worker has several under way; nothing where it reads
 // one sample after the other.
-std::optional<FittedCosts::Requests> requests_of(const RunConfig& given) {
+std::optional<FittedCosts::Requests> declared_requests(const RunConfig& given) {
   const DeclaredConfig& declared = given.declared;
   if (!given.data.queue_depth.given || declared.storage_concurrency > 0) return std::nullopt;
   FittedCosts::Requests requests;
@@ -73,7 +74,7 @@ StorageModel::StorageModel(const RunConfig& config, const FittedCosts* fitted,
       constant_bytes_(std::llround(config.data.stored_bytes.value.mean)) {
   const bool declared =
       !knockouts.has(Stage::read) && (latency > 0 || bandwidth > 0 || concurrency > 0);
-  if (declared) declared_requests_ = requests_of(config);
+  if (declared) declared_requests_ = declared_requests(config);
   serves_reads = declared && !declared_requests_;
   const bool fitted_storage = fitted != nullptr && !serves_reads && fitted->storage_streams > 0;
   if (fitted_storage) streams = fitted->storage_streams;
@@ -81,13 +82,13 @@ StorageModel::StorageModel(const RunConfig& config, const FittedCosts* fitted,
            (requests() != nullptr && requests()->link_per_byte > 0);
 }
 
-Bytes StorageModel::stored_bytes(const Execution& of_sample) const {
+Bytes StorageModel::stored_bytes(const Execution& execution) const {
   const auto seed = static_cast<std::uint64_t>(config_.measure.seed.value);
   if (fitted_ != nullptr && fitted_->has_samples())
-    return fitted_->bytes_of_sample(of_sample, seed);
+    return fitted_->bytes_of_sample(execution, seed);
   if (is_constant_) return constant_bytes_;
   // A sample has one size in all epochs.
-  const double u = uniform_draw(seed, -1, of_sample.draw, Stage::read, 99);
+  const double u = uniform_draw(seed, -1, execution.draw, Stage::read, 99);
   return std::max<Bytes>(
       std::llround(std::min(config_.data.stored_bytes.value.quantile(u), 0x1p52)), 0);
 }

@@ -58,7 +58,7 @@ class StorageModel {
     if (declared_requests_) return &*declared_requests_;
     return fitted_ != nullptr && fitted_->requests && !serves_reads ? &*fitted_->requests : nullptr;
   }
-  Bytes stored_bytes(const Execution& of_sample) const;
+  Bytes stored_bytes(const Execution& execution) const;
 
  private:
   const RunConfig& config_;

@@ -27,15 +27,18 @@ Sampler::Sampler(const SamplerOptions& options)
       buffered_(options.shuffle && options.shuffle_buffer > 0) {
   if (options.samples > 0 && samples_per_rank_ == 0) {
     throw UsageError("--ranks: the data set has " + std::to_string(options.samples) +
-                     " samples, less than one for each of " + std::to_string(options.ranks) +
-                     " ranks; give fewer ranks, or let the last samples be repeated");
+                         " samples, less than one for each of " + std::to_string(options.ranks) +
+                         " ranks",
+                     "give fewer ranks, or let the last samples be repeated");
   }
   if (buffered_ && options.samples == 0) {
-    throw UsageError("--shuffle-buffer: the data set is endless; give --samples, or leave it out");
+    throw UsageError("--shuffle-buffer: the data set is endless",
+                     "give --samples, or leave it out");
   }
   if (buffered_ && options.samples > kMaxBuffered) {
     throw UsageError("--shuffle-buffer: " + std::to_string(options.samples) +
-                     " samples are more than the 2^32 whose order is kept in memory; leave it out "
+                         " samples are more than the 2^32 whose order is kept in memory",
+                     "leave it out "
                      "for a full shuffle, which takes none");
   }
 }

@@ -6,7 +6,7 @@ namespace loaderscope {
 
 StagePlan::StagePlan(const RunConfig& config, Stage stage, const FittedCosts* fitted)
     : stage_(stage),
-      cost_(config.cost_of(stage)),
+      cost_(config.declared_cost(stage)),
       seed_(static_cast<std::uint64_t>(config.measure.seed.value)) {
   for (const Injection& injection : config.declared.inject.value) {
     if (injection.stage == stage) injections_.push_back(&injection);
@@ -24,8 +24,8 @@ StageTime StagePlan::time(const Execution& execution) const {
     const Nanos ns = draw(execution);
     return kind_ == CostKind::cpu ? StageTime{0, 0, ns} : StageTime{ns, 0, 0};
   }
-  StageTime time = is_per_sample(stage_) ? fitted_->of_sample(stage_, execution, seed_)
-                                         : fitted_->of_other(stage_, execution, seed_);
+  StageTime time = is_per_sample(stage_) ? fitted_->sample_time(stage_, execution, seed_)
+                                         : fitted_->batch_time(stage_, execution, seed_);
   if (!injections_.empty()) {
     Nanos& part = kind_ == CostKind::cpu ? time.cpu : time.waits;
     part = std::min(part + injected(execution), kMaxCost);

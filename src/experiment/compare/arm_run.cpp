@@ -10,12 +10,12 @@
 
 namespace loaderscope::compare {
 
-std::int64_t workers_of(const RunRecord& record) {
+std::int64_t count_workers(const RunRecord& record) {
   return record.config.loader.num_workers * std::ssize(record.ranks);
 }
 
 void take_workers(const RunRecord& record, std::int64_t arm, Comparison& comparison) {
-  const std::int64_t workers = workers_of(record);
+  const std::int64_t workers = count_workers(record);
   if (arm == 0) {
     comparison.workers = workers;
   } else if (workers != comparison.workers) {
@@ -23,13 +23,13 @@ void take_workers(const RunRecord& record, std::int64_t arm, Comparison& compari
   }
 }
 
-SideRun arm_run_of(const RunRecord& record, std::int64_t arm, std::int64_t block) {
+SideRun make_side_run(const RunRecord& record, std::int64_t arm, std::int64_t block) {
   const Analysis analysis = analyse(record);
   SideRun run;
   run.block = block;
   run.arm = arm;
-  run.quantities = quantities_of(record, analysis);
-  run.counts = counts_of(record);
+  run.quantities = measure_quantities(record, analysis);
+  run.counts = collect_counts(record);
   run.details = record.details;
   const double window = seconds(analysis.account.window);
   const double others =
@@ -66,24 +66,24 @@ void take_spread(const RunRecord& a, const RunRecord& b, const std::optional<Kno
   }
   KnownNoise spread = known.value_or(kAssumedSpread);
   constexpr double kMax = 10;  // a logarithm: no change can be seen
-  const double of_steps = std::min(kMax, std::max(spread_of_steps(a), spread_of_steps(b)));
-  if (of_steps > spread.rate) {
+  const double step_spread = std::min(kMax, std::max(spread_of_steps(a), spread_of_steps(b)));
+  if (step_spread > spread.rate) {
     comparison.notes.push_back(fmt::format(
         "the steps within a run differ more than runs of the same code: by {} of the rate",
-        format_percent(of_steps)));
-    spread.rate = of_steps;
+        format_percent(step_spread)));
+    spread.rate = step_spread;
   }
   comparison.known = spread;
 }
 
 }  // namespace
 
-Comparison of_results(const RunRecord& a, const RunRecord& b,
-                      const std::optional<KnownNoise>& known) {
-  const Comparability comparability = comparability_of(a, b);
+Comparison compare_two_runs(const RunRecord& a, const RunRecord& b,
+                            const std::optional<KnownNoise>& known) {
+  const Comparability comparability = check_comparability(a, b);
   if (!comparability.forbids.empty()) {
-    throw RunError(fmt::format("not comparable: {}; measure both alike, or compare flags and refs",
-                               fmt::join(comparability.forbids, ", and ")));
+    throw RunError(fmt::format("not comparable: {}", fmt::join(comparability.forbids, ", and ")),
+                   "measure both alike, or compare flags and refs");
   }
   Comparison comparison;
   comparison.is_of_results = true;
@@ -95,7 +95,7 @@ Comparison of_results(const RunRecord& a, const RunRecord& b,
   take_workers(b, 1, comparison);
   comparison.cores = a.machine.cores;
   comparison.planned_pairs = 1;
-  comparison.runs = {arm_run_of(a, 0, 0), arm_run_of(b, 1, 0)};
+  comparison.runs = {make_side_run(a, 0, 0), make_side_run(b, 1, 0)};
   const bool alike = draws_alike(a, b);
   for (SideRun& run : comparison.runs)
     std::erase_if(run.counts,

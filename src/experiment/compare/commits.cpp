@@ -39,7 +39,7 @@ bool is_shallow(const std::string& root) {
   return without_line_feed(git(root, {"rev-parse", "--is-shallow-repository"}).output) == "true";
 }
 
-std::string commit_of(const Repository& repository, const std::string& ref) {
+std::string resolve_commit(const Repository& repository, const std::string& ref) {
   const ToolEnd found = git(repository.root, {"rev-parse", "--verify", "--quiet", "--short=12",
                                               "--end-of-options", ref + "^{commit}"});
   if (found.is_fine()) return without_line_feed(found.output);
@@ -48,7 +48,7 @@ std::string commit_of(const Repository& repository, const std::string& ref) {
           ? "this clone is shallow, fetch the history first, as with fetch-depth: 0 or 'git fetch "
             "--unshallow'"
           : "look at 'git branch --all' and 'git tag', or fetch it first";
-  throw RunError(shown_text(ref) + ": there is no such commit here; " + next);
+  throw RunError(shown_text(ref) + ": there is no such commit here", next);
 }
 
 void remove_work_tree(const Repository& repository, const std::string& path) {
@@ -57,9 +57,9 @@ void remove_work_tree(const Repository& repository, const std::string& path) {
 
 // "/tmp/loaderscope-compare-a1B2c3/0", if git's entry of a work tree names such a folder.
 std::string folder_of_entry(const fs::path& entry) {
-  std::ifstream in(entry / "gitdir");
+  std::ifstream input(entry / "gitdir");
   std::string line;
-  std::getline(in, line);
+  std::getline(input, line);
   const fs::path folder = fs::path(line).parent_path();
   const bool is_ours = folder.parent_path().filename().string().starts_with(kWorkTreesPrefix);
   return folder.is_absolute() && is_ours ? folder.string() : "";
@@ -96,17 +96,17 @@ bool begins_with_any(std::string_view name, const std::array<std::string_view, n
                      [&](std::string_view beginning) { return name.starts_with(beginning); });
 }
 
-std::string_view name_in(std::string_view path) {
+std::string_view file_name(std::string_view path) {
   return path.substr(path.rfind('/') == std::string_view::npos ? 0 : path.rfind('/') + 1);
 }
 
 // For people, or for the machine that tests: no loader looks for one by its mere being there.
-bool is_beside_the_code(std::string_view path) {
+bool is_outside_code(std::string_view path) {
   constexpr std::array<std::string_view, 3> kWritten = {".md", ".rst", ".adoc"};
   constexpr std::array<std::string_view, 8> kNames = {"LICENSE",    "CHANGELOG",  "AUTHORS",
                                                       "CODEOWNERS", ".gitignore", ".gitattributes",
                                                       ".gitlab-ci", ".pre-commit"};
-  return ends_with_any(path, kWritten) || begins_with_any(name_in(path), kNames) ||
+  return ends_with_any(path, kWritten) || begins_with_any(file_name(path), kNames) ||
          path.starts_with(".github/");
 }
 
@@ -115,7 +115,7 @@ bool is_of_packages(std::string_view path) {
   constexpr std::array<std::string_view, 7> kNames = {
       "requirements", "pyproject", "setup.", "environment.", "Pipfile", "poetry", "conda"};
   constexpr std::array<std::string_view, 2> kEndings = {".lock", ".pth"};
-  return begins_with_any(name_in(path), kNames) || ends_with_any(path, kEndings);
+  return begins_with_any(file_name(path), kNames) || ends_with_any(path, kEndings);
 }
 
 // Returns true for files that Python opens itself, so that the trace is complete. Libraries open
@@ -128,7 +128,7 @@ bool is_opened_by_python(std::string_view path) {
 
 bool may_reach(const ChangedFile& change, const FileTrace& touched) {
   if (touched.files.contains(change.path) || is_of_packages(change.path)) return true;
-  if (is_beside_the_code(change.path)) return false;
+  if (is_outside_code(change.path)) return false;
   return change.how != 'M' || !is_opened_by_python(change.path);
 }
 
@@ -140,11 +140,12 @@ Repository find_repository() {
   try {
     root = git("", {"rev-parse", "--show-toplevel"});
   } catch (const RunError&) {
-    throw RunError("git: cannot be started; install it, or compare with --binary-a and --binary-b");
+    throw RunError("git: cannot be started",
+                   "install it, or compare with --binary-a and --binary-b");
   }
   if (!root.is_fine())
-    throw RunError("--ref-a: the current folder is in no git repository; go to one: " +
-                   shown_text(root.last_line()));
+    throw RunError("--ref-a: the current folder is in no git repository",
+                   "go to one: " + shown_text(root.last_line()));
   repository.root = without_line_feed(root.output);
   repository.below = without_line_feed(git("", {"rev-parse", "--show-prefix"}).output);
   repository.is_dirty =
@@ -163,7 +164,8 @@ std::string changes_between(const Repository& repository, const std::string& a,
 
 std::vector<Commit> commits_between(const Repository& repository, const std::string& good,
                                     const std::string& bad) {
-  const std::string range = commit_of(repository, good) + ".." + commit_of(repository, bad);
+  const std::string range =
+      resolve_commit(repository, good) + ".." + resolve_commit(repository, bad);
   const ToolEnd end = git(repository.root, {"log", "--first-parent", "--reverse", "--max-count=500",
                                             "--format=%h%x09%an%x09%s", "--abbrev=12", range});
   std::vector<Commit> commits;
@@ -177,14 +179,15 @@ std::vector<Commit> commits_between(const Repository& repository, const std::str
     commits.push_back(std::move(one));
   }
   if (commits.empty())
-    throw RunError("--bisect: there is no commit from " + shown_text(good) + " to " +
-                   shown_text(bad) + "; give the older one first");
+    throw RunError(
+        "--bisect: there is no commit from " + shown_text(good) + " to " + shown_text(bad),
+        "give the older one first");
   return commits;
 }
 
 WorkTree::WorkTree(const Repository& repository, const std::string& ref, const std::string& place,
                    const std::function<bool()>& stopped)
-    : repository_(repository), ref_(ref), commit_(commit_of(repository, ref)), path_(place) {
+    : repository_(repository), ref_(ref), commit_(resolve_commit(repository, ref)), path_(place) {
   remove_leftovers(repository_);
   const ToolEnd added =
       git(repository_.root, {"worktree", "add", "--detach", "--quiet", path_, commit_}, stopped);
@@ -219,9 +222,10 @@ void WorkTree::build(const std::string& command, const std::function<bool()>& st
       run_tool({.command = {"/bin/sh", "-c", command}, .folder = folder(), .stopped = stopped});
   if (built.is_fine()) return;
   const std::string said = shown_text(built.last_line());
-  throw RunError("--build at " + shown_text(ref_) + " (" + commit_ + "): " +
-                 describe_exit(built.status) + (said.empty() ? ", and said nothing" : ": " + said) +
-                 "; try it in a work tree of that commit");
+  throw RunError("--build at " + shown_text(ref_) + " (" + commit_ +
+                     "): " + describe_exit(built.status) +
+                     (said.empty() ? ", and said nothing" : ": " + said),
+                 "try it in a work tree of that commit");
 }
 
 FileTrace parse_file_trace(std::string_view lines) {
@@ -282,8 +286,8 @@ SuspectRange bisect(std::int64_t commits, const std::function<CommitState(std::i
   return left;
 }
 
-CommitState side_of(const ComparisonResult& of_commit, const Difference& whole) {
-  const Difference* one = of_commit.find(whole.name);
+CommitState classify_commit(const ComparisonResult& commit_result, const Difference& whole) {
+  const Difference* one = commit_result.find(whole.name);
   if (one == nullptr) return CommitState::unknown;
   const double half = whole.change.mean / 2;
   const bool all_below = one->change.high<half, all_above = one->change.low> half;

@@ -93,7 +93,7 @@ SuspectRange bisect(std::int64_t commits, const std::function<CommitState(std::i
 
 // Nearer to the good end or to the bad one, of which `whole` is the difference that is searched:
 // where chance does not leave both open.
-CommitState side_of(const ComparisonResult& of_commit, const Difference& whole);
+CommitState classify_commit(const ComparisonResult& commit_result, const Difference& whole);
 
 // Returns the largest number of calls of `look`.
 std::int64_t looks_for(std::int64_t commits);

@@ -35,14 +35,14 @@ std::string interruption(const RunRecord& a, const RunRecord& b) {
 }
 
 // Returns true for settings that change no measured value.
-bool is_beside(const Field& field) {
-  constexpr std::array<std::string_view, 7> kBeside = {
+bool is_ignored(const Field& field) {
+  constexpr std::array<std::string_view, 7> kIgnored = {
       "require", "prove", "gpu-price", "hook-cost", "timeout", "demand", "hang-after"};
   return field.is_about(about::kSaved) ||
-         std::find(kBeside.begin(), kBeside.end(), field.name) != kBeside.end();
+         std::find(kIgnored.begin(), kIgnored.end(), field.name) != kIgnored.end();
 }
 
-std::string all_of(const std::vector<std::string>& texts) {
+std::string join_texts(const std::vector<std::string>& texts) {
   return fmt::format("{}", fmt::join(texts, " "));
 }
 
@@ -56,7 +56,7 @@ std::string window(const RunRecord& a, const RunRecord& b) {
   for (const Field& field : fields()) {
     if (!is_of_sample(field)) continue;
     const std::string difference =
-        unlike(field.name, all_of(field.texts(a.config)), all_of(field.texts(b.config)));
+        unlike(field.name, join_texts(field.texts(a.config)), join_texts(field.texts(b.config)));
     if (!difference.empty()) return difference;
   }
   return "";
@@ -76,7 +76,7 @@ std::string changed_setting(const Field& field, std::vector<std::string> there,
     here.erase(here.begin(), b);
   }
   return fmt::format("{}{} {} -> {}", field.name, is_long ? " ..." : "",
-                     shown_setting(all_of(there)), shown_setting(all_of(here)));
+                     shown_setting(join_texts(there)), shown_setting(join_texts(here)));
 }
 
 // True for the compute time of a program, which is measured and not a setting.
@@ -87,7 +87,7 @@ bool is_measured(const Field& field, const RunRecord& record) {
 std::vector<std::string> changed_settings(const RunRecord& a, const RunRecord& b) {
   std::vector<std::string> changed;
   for (const Field& field : fields()) {
-    if (is_beside(field) || is_of_sample(field) || is_measured(field, a)) continue;
+    if (is_ignored(field) || is_of_sample(field) || is_measured(field, a)) continue;
     const std::vector<std::string> there = field.texts(a.config), here = field.texts(b.config);
     if (there != here) changed.push_back(changed_setting(field, there, here));
   }
@@ -197,7 +197,7 @@ std::span<const ComparabilityRow> comparability_table() {
   return rows;
 }
 
-Comparability comparability_of(const RunRecord& there, const RunRecord& here) {
+Comparability check_comparability(const RunRecord& there, const RunRecord& here) {
   Comparability result;
   for (const ComparabilityRow& row : comparability_table()) {
     const std::string difference = row.difference(there, here);

@@ -24,6 +24,6 @@ struct Comparability {
   std::vector<std::string> forbids, warns;
   std::vector<std::string> settings;  // differences, such as "num-workers 0 -> 2"; allowed
 };
-Comparability comparability_of(const RunRecord& there, const RunRecord& here);
+Comparability check_comparability(const RunRecord& there, const RunRecord& here);
 
 }  // namespace loaderscope::compare

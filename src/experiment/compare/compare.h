@@ -43,7 +43,7 @@ struct Options {
   std::int64_t workers = 0;         // workers of all ranks at that rate; 0: same as in the runs
   double anchor_limit = 0.1;        // limit for CPU time per sample since the anchor
   bool only_if_it_matters = false;  // a slowdown that leaves the GPU busy does not fail
-  bool must_tell = false;           // the outcome "cannot tell" fails
+  bool must_decide = false;         // the outcome "cannot tell" fails
   bool more_memory_fails = false;
 };
 
@@ -178,20 +178,20 @@ struct ComparisonResult {
 };
 
 // Sum over all ranks, whose rate is the job's.
-std::int64_t workers_of(const RunRecord& record);
+std::int64_t count_workers(const RunRecord& record);
 void take_workers(const RunRecord& record, std::int64_t arm, Comparison& comparison);  // A first
 
 // Extracts the results that are kept of a run.
-SideRun arm_run_of(const RunRecord& record, std::int64_t arm, std::int64_t block);
+SideRun make_side_run(const RunRecord& record, std::int64_t arm, std::int64_t block);
 
 // Compares two results that were measured separately. `known`: differences between runs of one arm;
 // nothing: kAssumedSpread. Settings may differ. Throws RunError if they cannot be compared.
-Comparison of_results(const RunRecord& a, const RunRecord& b,
-                      const std::optional<KnownNoise>& known);
+Comparison compare_two_runs(const RunRecord& a, const RunRecord& b,
+                            const std::optional<KnownNoise>& known);
 
 // Makes an anchor from the comparison of its commit with B. Throws RunError if CPU time was not
 // measured.
-Anchor anchor_of(const Comparison& since, double limit);
+Anchor judge_anchor(const Comparison& since, double limit);
 
 // Pure: of what was measured, as far as it goes.
 ComparisonResult judge(const Comparison& comparison);

@@ -20,7 +20,7 @@ constexpr std::int64_t kDegreesOfAssumed = 1000;  // no estimate, and so without
 constexpr double kWorthComparing = 0.01;  // share of the time of all stages, or of the window
 constexpr double kDisturbance = 0.25;     // share of all cores, more than in the median run
 
-bool in_all(const Runs& runs, std::string_view name, bool above_0) {
+bool is_in_all_runs(const Runs& runs, std::string_view name, bool above_0) {
   return !runs.empty() && std::all_of(runs.begin(), runs.end(), [&](const SideRun* run) {
     const std::optional<double> value = value_of(run->quantities, name);
     return value && (!above_0 || *value > 0);
@@ -37,12 +37,12 @@ ComparedQuantity ask(const Runs& runs, Difference difference, std::string_view q
     values.push_back({run->block, run->arm == 1, ratio ? std::log(value) : value});
   }
   question.test = BlockTest(values);
-  question.difference.a = mean_of(runs, 0, quantity);
-  question.difference.b = mean_of(runs, 1, quantity);
+  question.difference.a = mean_value(runs, 0, quantity);
+  question.difference.b = mean_value(runs, 1, quantity);
   return question;
 }
 
-Difference difference_of(const QuantityRow& row) {
+Difference make_difference(const QuantityRow& row) {
   Difference difference;
   difference.row = &row;
   difference.name = row.row.name;
@@ -53,8 +53,9 @@ Difference difference_of(const QuantityRow& row) {
 
 void ask_of_rows(std::vector<ComparedQuantity>& questions, const Runs& runs, bool deciding) {
   for (const QuantityRow& row : quantity_table()) {
-    if (row.decides != deciding || !in_all(runs, row.row.name, row.scale == Scale::ratio)) continue;
-    questions.push_back(ask(runs, difference_of(row), row.row.name));
+    if (row.decides != deciding || !is_in_all_runs(runs, row.row.name, row.scale == Scale::ratio))
+      continue;
+    questions.push_back(ask(runs, make_difference(row), row.row.name));
   }
 }
 
@@ -62,16 +63,16 @@ void ask_of_rows(std::vector<ComparedQuantity>& questions, const Runs& runs, boo
 void ask_of_stages(std::vector<ComparedQuantity>& questions, const Runs& runs) {
   double all_a = 0, all_b = 0;
   for (const Stage stage : compared_stages()) {
-    all_a += wall_of(runs, 0, stage);
-    all_b += wall_of(runs, 1, stage);
+    all_a += mean_wall(runs, 0, stage);
+    all_b += mean_wall(runs, 1, stage);
   }
   for (const Stage stage : compared_stages()) {
-    const double a = wall_of(runs, 0, stage), b = wall_of(runs, 1, stage);
+    const double a = mean_wall(runs, 0, stage), b = mean_wall(runs, 1, stage);
     if (a < kWorthComparing * all_a && b < kWorthComparing * all_b) continue;
     const std::string name(name_of(stage));
-    const bool waits = mean_of(runs, 0, name) < a / 2;
+    const bool waits = mean_value(runs, 0, name) < a / 2;
     const std::string quantity = waits ? name + std::string(kWall) : name;
-    if (!in_all(runs, quantity, true)) continue;
+    if (!is_in_all_runs(runs, quantity, true)) continue;
     Difference difference;
     difference.name = name;
     questions.push_back(ask(runs, std::move(difference), quantity));
@@ -80,10 +81,10 @@ void ask_of_stages(std::vector<ComparedQuantity>& questions, const Runs& runs) {
 
 // Without a compute all of the window is waiting, and its parts say nothing more than the stages.
 void ask_of_waits(std::vector<ComparedQuantity>& questions, const Runs& runs) {
-  if (!in_all(runs, "busy", false)) return;
+  if (!is_in_all_runs(runs, "busy", false)) return;
   for (const auto& word : Words<Cause>::table()) {
     const std::string name = std::string(kWaitFor) + std::string(word.name);
-    if (mean_of(runs, 0, name) < kWorthComparing && mean_of(runs, 1, name) < kWorthComparing)
+    if (mean_value(runs, 0, name) < kWorthComparing && mean_value(runs, 1, name) < kWorthComparing)
       continue;
     Difference difference;
     difference.name = name;
@@ -149,23 +150,23 @@ std::vector<std::string> names_of_counts(const Comparison& comparison) {
 Runs quiet_runs(const Comparison& comparison) {
   std::vector<double> others;
   for (const SideRun& run : comparison.runs) others.push_back(run.other_cores);
-  const double most = median_of(others) + kDisturbance * comparison.cores;
+  const double most = find_median(others) + kDisturbance * comparison.cores;
   Runs all, left;
-  std::array<std::int64_t, 2> of_arms{}, left_of_arms{};
+  std::array<std::int64_t, 2> side_runs{}, left_side_runs{};
   for (const SideRun& run : comparison.runs) {
     const auto arm = static_cast<std::size_t>(run.arm);
     all.push_back(&run);
-    ++of_arms.at(arm);
+    ++side_runs.at(arm);
     if (run.other_cores > most) continue;
     left.push_back(&run);
-    ++left_of_arms.at(arm);
+    ++left_side_runs.at(arm);
   }
-  const bool enough = left_of_arms[0] >= kMinPairs && left_of_arms[1] >= kMinPairs &&
-                      2 * left_of_arms[0] > of_arms[0] && 2 * left_of_arms[1] > of_arms[1];
+  const bool enough = left_side_runs[0] >= kMinPairs && left_side_runs[1] >= kMinPairs &&
+                      2 * left_side_runs[0] > side_runs[0] && 2 * left_side_runs[1] > side_runs[1];
   return enough ? left : all;
 }
 
-double mean_of(const Runs& runs, std::int64_t arm, std::string_view name) {
+double mean_value(const Runs& runs, std::int64_t arm, std::string_view name) {
   double sum = 0, count = 0;
   for (const SideRun* run : runs) {
     if (run->arm != arm) continue;
@@ -175,16 +176,16 @@ double mean_of(const Runs& runs, std::int64_t arm, std::string_view name) {
   return count > 0 ? sum / count : 0;
 }
 
-double wall_of(const Runs& runs, std::int64_t arm, Stage stage) {
-  return mean_of(runs, arm, std::string(name_of(stage)) + std::string(kWall));
+double mean_wall(const Runs& runs, std::int64_t arm, Stage stage) {
+  return mean_value(runs, arm, std::string(name_of(stage)) + std::string(kWall));
 }
 
 std::vector<ComparedQuantity> questions_about_two(const Runs& runs, const KnownNoise& known) {
   std::vector<ComparedQuantity> questions;
   for (const QuantityRow& row : quantity_table()) {
     const bool is_rate = row.row.name == "samples-per-s", is_cpu = row.row.name == "cpu-per-sample";
-    if ((!is_rate && !is_cpu) || !in_all(runs, row.row.name, true)) continue;
-    ComparedQuantity question = ask(runs, difference_of(row), row.row.name);
+    if ((!is_rate && !is_cpu) || !is_in_all_runs(runs, row.row.name, true)) continue;
+    ComparedQuantity question = ask(runs, make_difference(row), row.row.name);
     question.test = BlockTest::with_known_deviation(
         std::log(question.difference.b / question.difference.a), is_rate ? known.rate : known.cpu,
         known.jobs > 0 ? kDegreesOfKnown : kDegreesOfAssumed);

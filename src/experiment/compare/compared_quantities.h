@@ -16,8 +16,8 @@ using Runs = std::vector<const SideRun*>;
 // the choice. Returns all runs if too few runs of an arm remain.
 Runs quiet_runs(const Comparison& comparison);
 
-double mean_of(const Runs& runs, std::int64_t arm, std::string_view name);
-double wall_of(const Runs& runs, std::int64_t arm, Stage stage);  // per sample
+double mean_value(const Runs& runs, std::int64_t arm, std::string_view name);
+double mean_wall(const Runs& runs, std::int64_t arm, Stage stage);  // per sample
 
 // One quantity and its test. Changes that are ratios are tested by their logarithms.
 struct ComparedQuantity {

@@ -19,7 +19,7 @@ constexpr double kAlphaSame = 0.05;  // probability of a false "same" of one qua
 constexpr double kPower = 0.8;
 constexpr std::int64_t kMaxUsefulPairs = 1000;  // limit of a practical number
 
-double change_of(Scale scale, double measured) {
+double scaled_change(Scale scale, double measured) {
   return scale == Scale::ratio ? std::expm1(measured) : measured;
 }
 
@@ -28,11 +28,11 @@ void answer(ComparedQuantity& question, double p, double band, double alpha) {
   const BlockTest& test = question.test;
   const Scale scale = difference.scale;
   const Estimate raw = test.interval(0.95);
-  difference.change = {change_of(scale, raw.mean), change_of(scale, raw.low),
-                       change_of(scale, raw.high)};
+  difference.change = {scaled_change(scale, raw.mean), scaled_change(scale, raw.low),
+                       scaled_change(scale, raw.high)};
   difference.p = p;
   difference.spread = test.deviation();
-  difference.least_seen = change_of(scale, test.least_seen(alpha, kPower));
+  difference.least_seen = scaled_change(scale, test.least_seen(alpha, kPower));
   const double inside = scale == Scale::ratio ? std::log1p(band) : band;
   if (test.p_beyond(inside) < kAlphaSame) {
     difference.verdict = Outcome::same;
@@ -42,8 +42,8 @@ void answer(ComparedQuantity& question, double p, double band, double alpha) {
   }
 }
 
-std::int64_t pairs_to_tell(const ComparedQuantity& question, std::int64_t pairs, double band,
-                           double alpha) {
+std::int64_t pairs_needed(const ComparedQuantity& question, std::int64_t pairs, double band,
+                          double alpha) {
   const double inside = question.difference.scale == Scale::ratio ? std::log1p(band) : band;
   const double mean = std::abs(question.test.mean());
   const double more = std::min(question.test.more_for(mean, 1 - alpha),
@@ -70,9 +70,9 @@ void compare_with_itself(ComparisonResult& judgement, const Comparison& comparis
 }
 
 // Returns the free share of the workers' time.
-double margin_of(const Runs& runs, std::int64_t arm, double rate_needed, std::int64_t workers) {
-  double busy = wall_of(runs, arm, Stage::transport);
-  for (const Stage stage : kMakingStages) busy += wall_of(runs, arm, stage);
+double rate_margin(const Runs& runs, std::int64_t arm, double rate_needed, std::int64_t workers) {
+  double busy = mean_wall(runs, arm, Stage::transport);
+  for (const Stage stage : kMakingStages) busy += mean_wall(runs, arm, stage);
   return 1 - rate_needed * busy / static_cast<double>(workers);
 }
 
@@ -90,8 +90,8 @@ std::optional<Matters> whether_it_matters(const Comparison& comparison, const Ru
   }
   const std::int64_t fewest = std::min(matters.workers, matters.workers_of_b);
   if (matters.rate_needed <= 0 || fewest <= 0 || !has_both) return std::nullopt;
-  matters.margin_a = margin_of(runs, 0, matters.rate_needed, matters.workers);
-  matters.margin_b = margin_of(runs, 1, matters.rate_needed, matters.workers_of_b);
+  matters.margin_a = rate_margin(runs, 0, matters.rate_needed, matters.workers);
+  matters.margin_b = rate_margin(runs, 1, matters.rate_needed, matters.workers_of_b);
   return matters;
 }
 
@@ -106,7 +106,7 @@ bool does_more(const ComparisonResult& judgement) {
 
 // A faster job is faster even if it takes more CPU time. Memory is a separate question. If settings
 // differ, only the rate decides.
-Outcome verdict_of(const ComparisonResult& judgement, const Comparison& comparison) {
+Outcome decide_verdict(const ComparisonResult& judgement, const Comparison& comparison) {
   const auto any = [&](Outcome verdict, bool deciding) {
     return std::any_of(judgement.differences.begin(), judgement.differences.end(),
                        [&](const Difference& one) {
@@ -125,11 +125,11 @@ Outcome verdict_of(const ComparisonResult& judgement, const Comparison& comparis
 }
 
 // Returns the names in stages that make batches: "augment RandomErasing".
-std::set<std::string> names_in(const SideRun& run) {
+std::set<std::string> stage_names(const SideRun& run) {
   std::set<std::string> names;
   for (const Detail& detail : run.details) {
     const std::optional<Stage> stage = loaderscope::value_of<Stage>(detail.about);
-    if (!stage || stage == Stage::opaque || !makes_batches(cause_of(*stage))) continue;
+    if (!stage || stage == Stage::opaque || !makes_batches(stage_cause(*stage))) continue;
     names.insert(detail.about + " " + detail.text);
   }
   return names;
@@ -158,11 +158,11 @@ void add_times(Times& times, const SideRun& run, std::string_view stage, double 
 
 // "augment RandomErasing": what all runs of one arm have and no run of the other. Lines of code are
 // none: a run names those that it was found at.
-std::vector<std::string> names_only_in(const Comparison& comparison, std::int64_t arm) {
+std::vector<std::string> unique_names(const Comparison& comparison, std::int64_t arm) {
   std::optional<std::set<std::string>> all;
   std::set<std::string> others;
   for (const SideRun& run : comparison.runs) {
-    const std::set<std::string> names = names_in(run);
+    const std::set<std::string> names = stage_names(run);
     if (run.arm != arm) {
       others.insert(names.begin(), names.end());
     } else if (!all) {
@@ -225,23 +225,24 @@ const Difference* ComparisonResult::more_memory() const {
   return nullptr;
 }
 
-Anchor anchor_of(const Comparison& since, double limit) {
+Anchor judge_anchor(const Comparison& since, double limit) {
   const ComparisonResult judgement = judge(since);
   const Difference* cpu = judgement.find("cpu-per-sample");
   if (cpu == nullptr && !since.interrupted)
     throw RunError(
         "--anchor-ref: no CPU time per sample: the engine does not measure it, or the window is "
         "too "
-        "short for it; give more --steps");
+        "short for it",
+        "give more --steps");
   return {since.arms[0], cpu != nullptr ? cpu->change : Estimate{}, limit, judgement.pairs};
 }
 
 ComparisonResult judge(const Comparison& comparison) {
   ComparisonResult judgement;
   const Runs runs = quiet_runs(comparison);
-  const auto of_a =
+  const auto runs_a =
       std::count_if(runs.begin(), runs.end(), [](const SideRun* r) { return r->arm == 0; });
-  judgement.pairs = std::min<std::int64_t>(of_a, std::ssize(runs) - of_a);
+  judgement.pairs = std::min<std::int64_t>(runs_a, std::ssize(runs) - runs_a);
   judgement.disturbed = std::ssize(comparison.runs) - std::ssize(runs);
   std::vector<ComparedQuantity> questions;
   if (!comparison.is_of_results) questions = questions_about(runs);
@@ -256,19 +257,19 @@ ComparisonResult judge(const Comparison& comparison) {
   }
   compare_counts(judgement, comparison);
   judgement.verdict =
-      comparison.same_because.empty() ? verdict_of(judgement, comparison) : Outcome::same;
+      comparison.same_because.empty() ? decide_verdict(judgement, comparison) : Outcome::same;
   if (comparison.is_of_results) questions.clear();  // no number of pairs of results would do
   for (const ComparedQuantity& question : questions) {
     const Difference& one = question.difference;
     if (one.row == nullptr || !one.row->decides || one.verdict != Outcome::cannot_tell) continue;
     judgement.more_pairs =
         std::max(judgement.more_pairs,
-                 pairs_to_tell(question, judgement.pairs, comparison.options.band, alpha));
+                 pairs_needed(question, judgement.pairs, comparison.options.band, alpha));
   }
   compare_with_itself(judgement, comparison);
   judgement.matters = whether_it_matters(comparison, runs);
-  judgement.new_names = names_only_in(comparison, 1);
-  judgement.gone_names = names_only_in(comparison, 0);
+  judgement.new_names = unique_names(comparison, 1);
+  judgement.gone_names = unique_names(comparison, 0);
   if (const Difference* blamed = judgement.blamed())
     judgement.name_changes = name_changes(comparison, blamed->name);
   return judgement;

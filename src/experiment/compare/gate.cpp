@@ -75,14 +75,14 @@ Accepted parse_line(const KeyLine& line) {
   return accepted;
 }
 
-double least_of(const Difference& one) {
+double least_change(const Difference& one) {
   return one.more_is_worse ? one.change.low : -one.change.high;
 }
 
 std::vector<Worse> all_worse(const Comparison& comparison, const ComparisonResult& judgement) {
   std::vector<Worse> all;
   for (const Difference& one : judgement.differences) {
-    if (one.verdict == Outcome::worse) all.push_back({one.name, least_of(one)});
+    if (one.verdict == Outcome::worse) all.push_back({one.name, least_change(one)});
   }
   if (!comparison.same_flags) return all;
   for (const CountChange& count : judgement.counts) {
@@ -126,7 +126,7 @@ class Acceptance {
   }
 
  private:
-  const Accepted* line_of(std::string_view name) const {
+  const Accepted* find_accepted(std::string_view name) const {
     const auto& lines = comparison_.accepted;
     const auto found = std::find_if(lines.begin(), lines.end(),
                                     [&](const Accepted& line) { return line.name == name; });
@@ -134,7 +134,7 @@ class Acceptance {
   }
 
   void apply_line(Worse& one, std::string_view name) {
-    const Accepted* line = line_of(name);
+    const Accepted* line = find_accepted(name);
     if (line == nullptr) return;
     const std::string what = fmt::format("{:.3g} % until {} by {}: {}", 100 * line->at_most,
                                          line->until, line->author, line->reason);
@@ -204,7 +204,7 @@ GateAnswer gate_of_anchor(const Comparison& comparison, const ComparisonResult& 
   GateAnswer answer;
   const std::optional<Anchor>& anchor = comparison.anchor;
   const bool open = judgement.verdict == Outcome::cannot_tell || (anchor && anchor->cannot_tell());
-  if (open && comparison.options.must_tell) answer.gate = Gate::untold;
+  if (open && comparison.options.must_decide) answer.gate = Gate::untold;
   if (anchor && anchor->is_beyond()) answer.gate = Gate::fails;
   return answer;
 }
@@ -245,13 +245,13 @@ const Worse* GateAnswer::find(std::string_view name) const {
   return found == worse.end() ? nullptr : &*found;
 }
 
-GateAnswer gate_of(const Comparison& comparison, const ComparisonResult& judgement) {
+GateAnswer decide_gate(const Comparison& comparison, const ComparisonResult& judgement) {
   GateAnswer answer = gate_of_anchor(comparison, judgement);
   const Difference* memory = judgement.more_memory();
   if (judgement.verdict == Outcome::worse)
     answer.worse = all_worse(comparison, judgement);
   else if (memory != nullptr)
-    answer.worse = {{memory->name, least_of(*memory)}};
+    answer.worse = {{memory->name, least_change(*memory)}};
   for (Worse& one : answer.worse) apply_memory(comparison, judgement, one);
   if (gpu_has_time(comparison, judgement)) {
     for (Worse& one : answer.worse) {

@@ -39,6 +39,6 @@ struct GateAnswer {
 
 // Applies the options and the accepted slowdowns. An accepted line covers its name, and the wait
 // for a stage with that name. It covers totals as far as the accepted stages explain them.
-GateAnswer gate_of(const Comparison& comparison, const ComparisonResult& judgement);
+GateAnswer decide_gate(const Comparison& comparison, const ComparisonResult& judgement);
 
 }  // namespace loaderscope::compare

@@ -31,7 +31,7 @@ std::string one_line(const MachineFacts& machine) {
 
 }  // namespace
 
-std::optional<KnownNoise> spread_in(std::string_view lines, std::string_view machine) {
+std::optional<KnownNoise> find_noise(std::string_view lines, std::string_view machine) {
   std::vector<KnownNoise> all;
   for_each_line(lines, [&](std::string_view line) {
     const auto cpu = take_number(line), rate = take_number(line);
@@ -58,7 +58,7 @@ void NoiseHistory::add(const ComparisonResult& judgement) const {
 }
 
 std::optional<KnownNoise> NoiseHistory::summary() const {
-  return spread_in(lines_.text(), machine_);
+  return find_noise(lines_.text(), machine_);
 }
 
 }  // namespace loaderscope::compare

@@ -14,7 +14,7 @@ namespace loaderscope::compare {
 
 // Reads lines "CPU-SECONDS RATE MACHINE" of a history and returns the widest of the latest of this
 // machine. Ignores lines that it cannot read.
-std::optional<KnownNoise> spread_in(std::string_view lines, std::string_view machine);
+std::optional<KnownNoise> find_noise(std::string_view lines, std::string_view machine);
 
 class NoiseHistory {
  public:

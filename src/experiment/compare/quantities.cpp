@@ -34,7 +34,7 @@ std::optional<double> first_batch(const RunRecord&, const Analysis& analysis) {
   return seconds(analysis.first_batch_wall);
 }
 
-std::optional<double> sum_of(const RunRecord& record, std::int64_t RankRecord::*count) {
+std::optional<double> sum_ranks(const RunRecord& record, std::int64_t RankRecord::*count) {
   double sum = 0;
   for (const RankRecord& rank : record.ranks) sum += static_cast<double>(rank.*count);
   return sum;
@@ -47,11 +47,11 @@ std::optional<double> executions(const RunRecord& record) {
 }
 
 std::optional<double> read_bytes(const RunRecord& record) {
-  return sum_of(record, &RankRecord::read_bytes);
+  return sum_ranks(record, &RankRecord::read_bytes);
 }
 
 std::optional<double> delivered_bytes(const RunRecord& record) {
-  return sum_of(record, &RankRecord::delivered_bytes);
+  return sum_ranks(record, &RankRecord::delivered_bytes);
 }
 
 std::optional<double> sent_bytes(const RunRecord& record) {
@@ -117,7 +117,7 @@ const std::vector<Stage>& compared_stages() {
   return stages;
 }
 
-Quantities quantities_of(const RunRecord& record, const Analysis& analysis) {
+Quantities measure_quantities(const RunRecord& record, const Analysis& analysis) {
   Quantities all;
   if (analysis.samples <= 0) return all;
   for (const QuantityRow& row : quantity_table()) {
@@ -135,7 +135,7 @@ Quantities quantities_of(const RunRecord& record, const Analysis& analysis) {
   }
   for (const auto& word : Words<Cause>::table()) {
     all.emplace_back(std::string(kWaitFor) + std::string(word.name),
-                     share_of(analysis.account.stall[word.value], analysis.account));
+                     window_share(analysis.account.stall[word.value], analysis.account));
   }
   return all;
 }
@@ -171,9 +171,9 @@ std::span<const CountRow> count_table() {
   return rows;
 }
 
-Counts counts_of(const RunRecord& record) {
+Counts collect_counts(const RunRecord& record) {
   Counts counts;
-  const double samples = sum_of(record, &RankRecord::samples).value_or(0);
+  const double samples = sum_ranks(record, &RankRecord::samples).value_or(0);
   if (samples <= 0) return counts;
   for (const CountRow& row : count_table()) {
     const std::optional<double> count = row.of(record);

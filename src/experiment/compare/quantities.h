@@ -35,7 +35,7 @@ std::span<const QuantityRow> quantity_table();
 // "decode-wall" (includes its own waits but no run-queue delay) and "wait-for-decode" (a share of
 // the window).
 using Quantities = std::vector<std::pair<std::string, double>>;
-Quantities quantities_of(const RunRecord& record, const Analysis& analysis);
+Quantities measure_quantities(const RunRecord& record, const Analysis& analysis);
 std::optional<double> value_of(const Quantities& quantities, std::string_view name);
 
 inline constexpr std::string_view kWall = "-wall", kWaitFor = "wait-for-";
@@ -55,7 +55,7 @@ std::span<const CountRow> count_table();
 
 // Per sample, by name: of the rows, then of the record's metrics that are exact.
 using Counts = std::vector<std::pair<std::string, double>>;
-Counts counts_of(const RunRecord& record);
+Counts collect_counts(const RunRecord& record);
 bool follows_from_draws(std::string_view count);
 
 }  // namespace loaderscope::compare

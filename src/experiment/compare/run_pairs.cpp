@@ -31,7 +31,7 @@ constexpr std::array<TwoArms, kPairsOfBlock> kOrder = {{{0, 1}, {1, 0}}};
 
 // Writes all times for the user's whole budget, of which this comparison has a share.
 std::string too_short(const Options& options, Nanos needed, Nanos run) {
-  const auto of_all = [&](Nanos part, Nanos unit) {
+  const auto budget_text = [&](Nanos part, Nanos unit) {
     const double all = static_cast<double>(part) / options.share;
     return duration_to_text(std::llround(all / static_cast<double>(unit)) * unit);
   };
@@ -39,8 +39,8 @@ std::string too_short(const Options& options, Nanos needed, Nanos run) {
       options.share < 1 ? ": " + duration_to_text(options.budget) + " of it are" : "";
   return fmt::format(
       "--budget {}: is too short{} for {} pairs of runs of {} each; give --budget {}",
-      of_all(options.budget, kMillisecond), part, kMinPairs, format_duration(run),
-      of_all(needed + kSecond, kSecond));
+      budget_text(options.budget, kMillisecond), part, kMinPairs, format_duration(run),
+      budget_text(needed + kSecond, kSecond));
 }
 
 // The length of a run of either arm.
@@ -76,9 +76,9 @@ class PairRunner {
 
   void run() {
     const Nanos begin = context_.now();
-    const bool goes_on = learn();
+    const bool may_continue = learn();
     comparison_.spent = context_.now() - begin;
-    if (!goes_on) return;
+    if (!may_continue) return;
     const RunLength length = plan();
     for (std::int64_t block = 0; block * kPairsOfBlock < comparison_.planned_pairs; ++block) {
       for (const auto& arms : kOrder) {
@@ -122,11 +122,12 @@ class PairRunner {
     if (!record.ranks.empty() && record.ranks.front().steps() > 0 &&
         record.ranks.front().samples > 0)
       return;
-    throw RunError(comparison_.arms.at(static_cast<std::size_t>(arm)).name +
-                   ": no step was measured; give longer runs with --steps or more data");
+    throw RunError(
+        comparison_.arms.at(static_cast<std::size_t>(arm)).name + ": no step was measured",
+        "give longer runs with --steps or more data");
   }
 
-  bool starts_beside() const {
+  bool overlaps_starts() const {
     return pilot_.may_wait && pilot_.window < kMaxWaiting && context_.run_two;
   }
 
@@ -136,7 +137,7 @@ class PairRunner {
     length.warmup = context_.has_length ? 0 : pilot_.warmup;
     const Nanos least =
         std::max({kShortestWindow, pilot_.fewest_steps * pilot_.step, pilot_.start / kMinOfStart});
-    const Nanos saved = starts_beside() ? pilot_.start / kSavedOfStart : 0;
+    const Nanos saved = overlaps_starts() ? pilot_.start / kSavedOfStart : 0;
     const Nanos start = pilot_.start - saved + length.warmup * pilot_.step;
     const Nanos left = comparison_.options.budget - comparison_.spent;
     const std::int64_t given = comparison_.options.pairs;
@@ -176,7 +177,7 @@ class PairRunner {
 
   bool measure(const TwoArms& arms, std::int64_t block, RunLength length) {
     length.block = block + 1;
-    if (starts_beside()) return measure_beside(arms, block, length);
+    if (overlaps_starts()) return measure_overlapped(arms, block, length);
     return measure_one(arms[0], block, length) && measure_one(arms[1], block, length);
   }
 
@@ -187,7 +188,7 @@ class PairRunner {
     return take(arm, block, record, context_.now() - begin);
   }
 
-  bool measure_beside(const TwoArms& arms, std::int64_t block, const RunLength& length) {
+  bool measure_overlapped(const TwoArms& arms, std::int64_t block, const RunLength& length) {
     if (context_.stopped()) return stop();
     const Nanos begin = context_.now();
     const std::array<RunRecord, 2> records = context_.run_two(arms, length);
@@ -198,7 +199,7 @@ class PairRunner {
   bool take(std::int64_t arm, std::int64_t block, const RunRecord& record, Nanos took) {
     if (record.interrupted || context_.stopped()) return stop();
     refuse_nothing(arm, record);
-    SideRun run = arm_run_of(record, arm, block);
+    SideRun run = make_side_run(record, arm, block);
     run.took = took;
     comparison_.runs.push_back(std::move(run));
     return true;

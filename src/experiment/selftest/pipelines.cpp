@@ -33,10 +33,10 @@ constexpr std::string_view kReal =
     "cost = transport=1us:sleep\n";
 constexpr std::string_view kRealShort = "cost = launch=1us:sleep\n";
 
-constexpr std::string_view kOfSamples =
+constexpr std::string_view kSampleDelays =
     "read=+10ms decode=+10ms augment=+10ms collate=+40ms h2d=+40ms launch=+40ms";
-constexpr std::string_view kOfHandOver = "transport=+40ms pin=+40ms";
-constexpr std::string_view kOfStart = "startup=+160ms";
+constexpr std::string_view kTransportDelays = "transport=+40ms pin=+40ms";
+constexpr std::string_view kStartupDelay = "startup=+160ms";
 
 struct Row {
   std::string_view name;
@@ -50,36 +50,45 @@ const std::vector<Row>& rows() {
       {"declared, no worker",
        false,
        {kCommon, kLong, "num-workers = 0\n", kDeclared},
-       {kOfSamples}},
+       {kSampleDelays}},
       {"declared, 1 worker",
        false,
        {kCommon, kLong, kOneWorker, kDeclared, kDeclaredHandOver},
-       {kOfSamples, kOfHandOver}},
-      {"declared, short epochs", false, {kCommon, kShortEpochs, kOneWorker, kDeclared}, {kOfStart}},
-      {"images, 1 worker", true, {kCommon, kLong, kOneWorker, kReal}, {kOfSamples, kOfHandOver}},
-      {"images, short epochs", true, {kCommon, kShortEpochs, kOneWorker, kRealShort}, {kOfStart}},
+       {kSampleDelays, kTransportDelays}},
+      {"declared, short epochs",
+       false,
+       {kCommon, kShortEpochs, kOneWorker, kDeclared},
+       {kStartupDelay}},
+      {"images, 1 worker",
+       true,
+       {kCommon, kLong, kOneWorker, kReal},
+       {kSampleDelays, kTransportDelays}},
+      {"images, short epochs",
+       true,
+       {kCommon, kShortEpochs, kOneWorker, kRealShort},
+       {kStartupDelay}},
   };
   return table;
 }
 
-constexpr std::array<std::string_view, 4> kOfAll = {"engine", "device", "link", "seed"};
-constexpr std::uint32_t kOfData = about::kWhichData | about::kStored | about::kImage;
-constexpr std::array<std::string_view, 2> kOfGuest = {"loader", "python"};
+constexpr std::array<std::string_view, 4> kCommonFields = {"engine", "device", "link", "seed"};
+constexpr std::uint32_t kDataTraits = about::kWhichData | about::kStored | about::kImage;
+constexpr std::array<std::string_view, 2> kGuestFields = {"loader", "python"};
 
 template <std::size_t N>
 bool among(const std::array<std::string_view, N>& names, const Field& field) {
   return std::find(names.begin(), names.end(), field.name) != names.end();
 }
 
-RunConfig settings_of(const Row& row, const RunConfig& given) {
+RunConfig row_settings(const Row& row, const RunConfig& given) {
   RunConfig config = taken_over(given, [&](const Field& field) {
-    return among(kOfAll, field) || (row.real && field.is_about(kOfData));
+    return among(kCommonFields, field) || (row.real && field.is_about(kDataTraits));
   });
   for (const std::string_view lines : row.settings) parse_scenario(lines, "selftest", config);
   return config;
 }
 
-std::vector<std::string_view> words_of(std::string_view text) {
+std::vector<std::string_view> split_words(std::string_view text) {
   std::vector<std::string_view> words;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find(' '), text.size());
@@ -97,12 +106,12 @@ Nanos per_step(const RunConfig& config, const Injection& injection) {
   return injection.extra;
 }
 
-Trial trial_of(const Row& row, const RunConfig& given, const MachineLimits& limits) {
+Trial make_trial(const Row& row, const RunConfig& given, const MachineLimits& limits) {
   std::vector<std::string> ignored;  // settings without effect, the same for every row
-  const RunConfig settings = settings_of(row, given);
+  const RunConfig settings = row_settings(row, given);
   Trial trial{std::string(row.name), row.real, resolve(settings, limits, ignored), {}};
   for (const std::string_view group : row.delays) {
-    for (const std::string_view text : words_of(group)) {
+    for (const std::string_view text : split_words(group)) {
       RunConfig delayed = settings;
       set_field(delayed, "selftest", "inject", text);
       const Injection& injection = delayed.declared.inject.value.front();
@@ -115,18 +124,19 @@ Trial trial_of(const Row& row, const RunConfig& given, const MachineLimits& limi
 
 void refuse_contradictions(const RunConfig& given) {
   if (device_kind(given.trainer.device.value) == DeviceKind::none) {
-    throw UsageError(
-        "device = null: nothing computes, so nothing can be seen to wait; give --device sim or "
-        "leave it out");
+    throw UsageError("device = null: nothing computes, so nothing can be seen to wait",
+                     "give --device sim or "
+                     "leave it out");
   }
   if (given.program.python.given && !given.program.loader.given) {
-    throw UsageError("python = " + shown_text(given.program.python.value) +
-                     ": has no effect without a loader; give --loader FILE.py:FUNCTION");
+    throw UsageError(
+        "python = " + shown_text(given.program.python.value) + ": has no effect without a loader",
+        "give --loader FILE.py:FUNCTION");
   }
   if (is_model_engine(given.engine.value) && names_data(given)) {
-    throw UsageError(
-        "engine = model: the model runs declared costs only; leave out --data, or give --engine "
-        "native");
+    throw UsageError("engine = model: the model runs declared costs only",
+                     "leave out --data, or give --engine "
+                     "native");
   }
 }
 
@@ -139,7 +149,8 @@ constexpr Nanos kMinDelay = 40 * kMillisecond;  // delay per step
 constexpr std::array<Stage, 9> kSeen = {Stage::read,      Stage::read_decompress, Stage::decode,
                                         Stage::augment,   Stage::opaque,          Stage::collate,
                                         Stage::transport, Stage::transport_recv,  Stage::pin};
-constexpr std::array<Stage, 2> kOfTrainer = {Stage::h2d, Stage::launch};  // stages of our trainer
+constexpr std::array<Stage, 2> kTrainerStages = {Stage::h2d,
+                                                 Stage::launch};  // stages of our trainer
 
 RunConfig with(RunConfig config, std::string_view settings) {
   parse_scenario(settings, "selftest", config);
@@ -170,8 +181,8 @@ bool is_in_all(Stage stage, const RankRecord& rank) {
   return rank.stages[stage].count >= (is_per_sample(stage) ? rank.samples : rank.steps());
 }
 
-Delay delay_of(Stage stage, const RunConfig& settings, Nanos per_step, std::int64_t batch,
-               const MachineLimits& limits) {
+Delay make_delay(Stage stage, const RunConfig& settings, Nanos per_step, std::int64_t batch,
+                 const MachineLimits& limits) {
   const Nanos extra = is_per_sample(stage) ? per_step / batch : per_step;
   const RunConfig delayed =
       with(settings, fmt::format("inject = {}=+{}\n", name_of(stage), duration_to_text(extra)));
@@ -185,7 +196,7 @@ void add_delays(OwnLoader& own, const RunConfig& settings, const RankRecord& ran
   // The noise of a step grows with its length, so the delay is as long as a step.
   const Nanos per_step = std::max(kMinDelay, rank.window() / rank.steps());
   const auto add = [&](Stage stage) {
-    own.trial.delays.push_back(delay_of(stage, settings, per_step, batch, limits));
+    own.trial.delays.push_back(make_delay(stage, settings, per_step, batch, limits));
   };
   for (const Stage stage : kSeen) {
     if (is_in_all(stage, rank)) {
@@ -195,13 +206,13 @@ void add_delays(OwnLoader& own, const RunConfig& settings, const RankRecord& ran
                                       is_per_sample(stage) ? "sample" : "batch"));
     }
   }
-  for (const Stage stage : kOfTrainer) add(stage);
+  for (const Stage stage : kTrainerStages) add(stage);
 }
 
 }  // namespace
 
 bool may_change(const Field& field) {
-  return among(kOfAll, field) || field.is_about(kOfData) || among(kOfGuest, field);
+  return among(kCommonFields, field) || field.is_about(kDataTraits) || among(kGuestFields, field);
 }
 
 RunConfig taken_over(const RunConfig& given, const std::function<bool(const Field&)>& wanted) {
@@ -220,7 +231,7 @@ std::vector<Trial> make_trials(const RunConfig& given, const MachineLimits& limi
   std::vector<Trial> trials;
   for (const Row& row : rows()) {
     if (row.real && !names_data(given)) continue;
-    trials.push_back(trial_of(row, given, limits));
+    trials.push_back(make_trial(row, given, limits));
   }
   return trials;
 }
@@ -236,8 +247,8 @@ OwnLoader try_loader(const RunConfig& given, const MachineLimits& limits, const 
       has_workers ? "loader, 1 worker" : "loader, no worker", false, resolved(base, limits), {}};
   if (own.interrupted) return own;
   if (seen.record.ranks.empty() || seen.record.ranks.front().steps() <= 0)
-    throw RunError("--loader " + shown_text(given.program.loader.value) +
-                   ": gives too few batches; the self-test needs 12 in all");
+    throw RunError("--loader " + shown_text(given.program.loader.value) + ": gives too few batches",
+                   "the self-test needs 12 in all");
   add_delays(own, base, seen.record.ranks.front(), limits);
   return own;
 }

@@ -14,10 +14,10 @@ namespace {
 PerCause<double> stall_per_step(const RunRecord& record) {
   const RankRecord& rank = record.ranks.front();
   if (rank.steps() <= 0) {
-    throw RunError(
-        "selftest: a run ended without a measured step; give more --data, at least 20 images");
+    throw RunError("selftest: a run ended without a measured step",
+                   "give more --data, at least 20 images");
   }
-  const Account account = account_of(rank);
+  const Account account = rank_account(rank);
   PerCause<double> stall{};
   for (const auto& word : Words<Cause>::table()) {
     stall[word.value] = seconds(account.stall[word.value]) / static_cast<double>(rank.steps());
@@ -38,12 +38,12 @@ class Selftest {
 
   Result run() {
     warm_up();
-    for (std::int64_t round = 0; round < options_.rounds && may_go_on(round); ++round) {
+    for (std::int64_t round = 0; round < options_.rounds && may_continue(round); ++round) {
       run_round([](const Recovery&) { return true; });
     }
     longest_round_ = 0;  // the next rounds are shorter
     for (std::int64_t round = options_.rounds; round < options_.most_rounds; ++round) {
-      if (!may_go_on(round) || all_found()) break;
+      if (!may_continue(round) || all_found()) break;
       run_round([](const Recovery& recovery) { return !recovery.found(); });
     }
     return result();
@@ -57,7 +57,7 @@ class Selftest {
     }
   }
 
-  bool may_go_on(std::int64_t round) const {
+  bool may_continue(std::int64_t round) const {
     return !interrupted_ &&
            (round == 0 || world_.now() - begin_ + longest_round_ <= options_.budget);
   }
@@ -148,10 +148,10 @@ double distance(const Recovery& recovery) { return std::abs(recovery.share() - 1
 
 }  // namespace
 
-double Recovery::median_growth(Cause of) const {
+double Recovery::median_growth(Cause which) const {
   std::vector<double> values;
-  for (const PerCause<double>& round : growth) values.push_back(round[of]);
-  return median_of(std::move(values));
+  for (const PerCause<double>& round : growth) values.push_back(round[which]);
+  return find_median(std::move(values));
 }
 
 bool Recovery::found() const { return std::abs(share() - 1) <= kTolerance + 1e-9; }

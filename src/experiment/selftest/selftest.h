@@ -23,7 +23,7 @@ struct Recovery {
   // round.
   std::vector<PerCause<double>> growth;
 
-  Cause cause() const { return cause_of(stage); }
+  Cause cause() const { return stage_cause(stage); }
   double recovered_s() const { return median_growth(cause()); }  // per step
   double share() const { return recovered_s() / injected_s; }
   bool found() const;
@@ -31,7 +31,7 @@ struct Recovery {
   double elsewhere(Cause other) const { return median_growth(other) / injected_s; }
 
  private:
-  double median_growth(Cause of) const;
+  double median_growth(Cause which) const;
 };
 
 struct Options {

@@ -49,9 +49,9 @@ GpuTimeline::TimeRanges GpuTimeline::cut(TimeRanges& from, Nanos begin, Nanos en
 }
 
 // The time in which there was at least one.
-Nanos GpuTimeline::covered(const TimeRanges& by_begin) {
+Nanos GpuTimeline::covered(const TimeRanges& sorted_ranges) {
   Nanos sum = 0, until = std::numeric_limits<Nanos>::min();
-  for (const TimeRange& range : by_begin) {
+  for (const TimeRange& range : sorted_ranges) {
     sum += std::max<Nanos>(0, range.end - std::max(range.begin, until));
     until = std::max(until, range.end);
   }

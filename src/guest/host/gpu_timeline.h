@@ -41,7 +41,7 @@ class GpuTimeline {
   void add(TimeRanges& ranges, Nanos begin, Nanos end);
   // Removes and returns the part of `from` before `end`. The part after `end` remains.
   static TimeRanges cut(TimeRanges& from, Nanos begin, Nanos end);
-  static Nanos covered(const TimeRanges& by_begin);
+  static Nanos covered(const TimeRanges& sorted_ranges);
 
   TimeRanges kernels_, copies_;  // ordered by begin
   Nanos taken_until_ = 0, known_until_ = 0, copied_ = 0;

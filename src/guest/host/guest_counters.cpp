@@ -23,28 +23,28 @@ CounterValue counter_value(const CounterValues& values, const CounterRow* row) {
   return found == values.end() ? CounterValue{} : found->second;
 }
 
-double sum_in(const CounterValues& values, std::string_view name) {
+double counter_sum(const CounterValues& values, std::string_view name) {
   return counter_value(values, find_counter(name)).sum;
 }
 
 // A program may report any numbers, also a count near 0.
-std::optional<double> average_of(const CounterValue& value) {
-  if (value.of <= 0) return std::nullopt;
-  const double average = value.sum / value.of;
+std::optional<double> counter_average(const CounterValue& value) {
+  if (value.count <= 0) return std::nullopt;
+  const double average = value.sum / value.count;
   return std::isfinite(average) ? std::optional(average) : std::nullopt;
 }
 
-std::optional<double> divided(std::optional<double> sum, double by) {
-  if (!sum || by <= 0) return std::nullopt;
-  return *sum / by;
+std::optional<double> divided(std::optional<double> sum, double divisor) {
+  if (!sum || divisor <= 0) return std::nullopt;
+  return *sum / divisor;
 }
 
 // The parts that at least two workers report, and no worker lacks. Each worker reports a part as 1.
-std::map<std::string, double> common_parts(const CounterValue& of_workers) {
+std::map<std::string, double> common_parts(const CounterValue& worker_value) {
   std::map<std::string, double> common;
-  if (of_workers.of <= 1) return common;
-  for (const auto& [name, workers] : of_workers.parts)
-    if (workers == of_workers.of) common.emplace(name, workers);
+  if (worker_value.count <= 1) return common;
+  for (const auto& [name, workers] : worker_value.parts)
+    if (workers == worker_value.count) common.emplace(name, workers);
   return common;
 }
 
@@ -52,23 +52,23 @@ std::map<std::string, double> common_parts(const CounterValue& of_workers) {
 std::optional<double> metric_value(const CounterRow& row, const Sums& sums,
                                    const CounterScale& scale) {
   const CounterValue value = counter_value(sums.all, &row);
-  if (!row.needs.empty() && sum_in(sums.all, row.needs) <= 0) return std::nullopt;
+  if (!row.needs.empty() && counter_sum(sums.all, row.needs) <= 0) return std::nullopt;
   switch (row.metric) {
     case CounterMetric::none:
       return std::nullopt;
     case CounterMetric::average: {
-      const auto average = average_of(value);
+      const auto average = counter_average(value);
       if (!average || row.subtract.empty()) return average;
       const CounterValue other = counter_value(sums.all, find_counter(row.subtract));
-      return std::max(0.0, *average - average_of(other).value_or(0));
+      return std::max(0.0, *average - counter_average(other).value_or(0));
     }
     case CounterMetric::total:
-      return value.of > 0 ? std::optional(value.sum) : std::nullopt;
+      return value.count > 0 ? std::optional(value.sum) : std::nullopt;
     case CounterMetric::per_batch:
       return value.sum > 0 ? divided(value.sum, scale.batches) : std::nullopt;
     case CounterMetric::per_sample: {
       const CounterValues& makers = sums.workers.contains(&row) ? sums.workers : sums.trainers;
-      return divided(average_of(counter_value(makers, &row)), scale.samples_per_batch);
+      return divided(counter_average(counter_value(makers, &row)), scale.samples_per_batch);
     }
     case CounterMetric::common: {
       const std::size_t common = common_parts(counter_value(sums.workers, &row)).size();
@@ -79,7 +79,7 @@ std::optional<double> metric_value(const CounterRow& row, const Sums& sums,
 }
 
 // Largest first.
-std::vector<Detail> details_of(const CounterRow& row, const Sums& sums) {
+std::vector<Detail> row_details(const CounterRow& row, const Sums& sums) {
   std::vector<Detail> details;
   double all = 0;
   const bool is_common = row.parts == CounterParts::common;
@@ -96,7 +96,7 @@ std::vector<Detail> details_of(const CounterRow& row, const Sums& sums) {
   return details;
 }
 
-Sums sums_of(const LastByProcess& trainers, const LastByProcess& workers) {
+Sums total_sums(const LastByProcess& trainers, const LastByProcess& workers) {
   Sums sums{trainers.sum(), workers.sum(), {}};
   sums.all = sums.trainers;
   add(sums.all, sums.workers);
@@ -135,7 +135,7 @@ void GuestCounters::name_code(const NamesByStage& names) {
 }
 
 std::vector<Metric> GuestCounters::metrics(const CounterScale& scale) const {
-  const Sums sums = sums_of(trainers_, workers_);
+  const Sums sums = total_sums(trainers_, workers_);
   std::vector<Metric> metrics;
   for (const CounterRow& row : counter_rows()) {
     const auto value = metric_value(row, sums, scale);
@@ -147,14 +147,14 @@ std::vector<Metric> GuestCounters::metrics(const CounterScale& scale) const {
 }
 
 std::vector<Detail> GuestCounters::details() const {
-  const Sums sums = sums_of(trainers_, workers_);
+  const Sums sums = total_sums(trainers_, workers_);
   std::vector<Detail> details;
   for (const auto& [stage, name] : code_) {
     if (!counter_value(sums.all, find_counter(stage)).parts.contains(name))
       details.push_back({stage, name});
   }
   for (const CounterRow& row : counter_rows()) {
-    for (Detail& detail : details_of(row, sums)) details.push_back(std::move(detail));
+    for (Detail& detail : row_details(row, sums)) details.push_back(std::move(detail));
   }
   return details;
 }

@@ -167,7 +167,7 @@ json replay_turns(const ReplaySchedule* turns) {
   return {{"lead", turns->lead}, {"loader", turns->loader()}, {"replay", turns->replay()}};
 }
 
-ProgramBinding binding_of(const RunConfig& config) {
+ProgramBinding resolve_binding(const RunConfig& config) {
   const Bind& bind = config.loader.bind.value;
   if (bind.way == Bind::Way::none) return {};
   const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
@@ -175,15 +175,15 @@ ProgramBinding binding_of(const RunConfig& config) {
 }
 
 json bound(const RunConfig& config) {
-  const ProgramBinding binding = binding_of(config);
+  const ProgramBinding binding = resolve_binding(config);
   if (binding.empty()) return nullptr;
-  return {{"in_turn", binding.in_turn}, {"by_rank", binding.by_rank}};
+  return {{"in_turn", binding.cpu_per_worker}, {"by_rank", binding.rank_cpus}};
 }
 
 }  // namespace
 
 std::vector<std::string> notes_on_binding(const RunConfig& config) {
-  return describe_binding(binding_of(config), config.loader.bind.value);
+  return describe_binding(resolve_binding(config), config.loader.bind.value);
 }
 
 std::string settings_json(const RunConfig& config, const ReplaySchedule* replay) {

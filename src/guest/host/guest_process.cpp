@@ -76,8 +76,8 @@ std::int64_t GuestProcess::lost() const {
   if (page_ == nullptr) return 0;
   const PageRings rings(*page_);
   std::int64_t lost = is_distrusted_ ? 1 : 0;
-  for (const std::int64_t of_ring : {rings.facts.lost(), rings.spans.lost(), rings.gpu.lost()})
-    lost += std::clamp<std::int64_t>(of_ring, 0, kMax);
+  for (const std::int64_t ring_lost : {rings.facts.lost(), rings.spans.lost(), rings.gpu.lost()})
+    lost += std::clamp<std::int64_t>(ring_lost, 0, kMax);
   return lost;
 }
 

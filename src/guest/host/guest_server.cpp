@@ -24,7 +24,7 @@ constexpr int kMessagesAtOnce = 256;  // messages of one member, so that the oth
 bool introduce(Hello& member, const std::string& message) {
   try {
     member = parse_hello(message);
-    member.started = id_of(member.pid).started;
+    member.started = process_id(member.pid).started;
   } catch (const nlohmann::json::exception&) {
     return false;
   } catch (const ValueError&) {
@@ -104,11 +104,11 @@ void GuestServer::note_turned_away(const Hello& who) {
 
 void GuestServer::look(const OnMessage& on_message) {
   accept();
-  for (const auto& member : members_) hear(*member, on_message);
+  for (const auto& member : members_) receive_report(*member, on_message);
 }
 
-void GuestServer::hear(GuestProcess& member, const OnMessage& on_message) {
-  for (int heard = 0; heard < kMessagesAtOnce; ++heard) {
+void GuestServer::receive_report(GuestProcess& member, const OnMessage& on_message) {
+  for (int received = 0; received < kMessagesAtOnce; ++received) {
     const auto message = member.listen();
     if (!message) return;
     if (member.page() != nullptr) {
@@ -123,7 +123,7 @@ void GuestServer::hear(GuestProcess& member, const OnMessage& on_message) {
   }
 }
 
-void GuestServer::let_go(const std::function<bool(const GuestProcess&)>& is_done_with) {
+void GuestServer::release(const std::function<bool(const GuestProcess&)>& is_done_with) {
   std::erase_if(members_, [&](const auto& member) {
     if (!member->ended() || !is_done_with(*member)) return false;
     lost_before_ += member->lost();

@@ -30,7 +30,7 @@ class GuestServer {
   const std::vector<UnmeasuredProcess>& turned_away() const { return turned_away_; }
   const std::vector<std::unique_ptr<GuestProcess>>& members() const { return members_; }
   // Forgets ended members for which `is_done_with` returns true.
-  void let_go(const std::function<bool(const GuestProcess&)>& is_done_with);
+  void release(const std::function<bool(const GuestProcess&)>& is_done_with);
   void ask_to_stop();
   void time_stages(bool on);
   std::int64_t lost() const;
@@ -39,7 +39,7 @@ class GuestServer {
   void accept();
   bool reject();
   void note_turned_away(const Hello& who);
-  void hear(GuestProcess& member, const OnMessage& on_message);
+  void receive_report(GuestProcess& member, const OnMessage& on_message);
 
   int socket_;
   int spare_;  // a descriptor for accepting a connection only to reject it

@@ -22,7 +22,7 @@ constexpr Nanos kBusyTimes = 6;
 
 }  // namespace
 
-HangWatch::Standing HangWatch::standing_of(const Trainer& trainer) {
+HangWatch::Standing HangWatch::make_standing(const Trainer& trainer) {
   return {trainer.pid, trainer.process->movement().last()};
 }
 
@@ -31,10 +31,10 @@ std::optional<hang::HangReport> HangWatch::look(Nanos now) {
   next_look_ = now + std::min(kHangLookEvery, least_ / 8);
   const std::vector<Trainer> trainers = job_.training.trainers();
   if (request_) return report(trainers, now);
-  if (told_) return std::nullopt;
+  if (reported_) return std::nullopt;
   const Trainer* root = find_root(trainers, now);
   if (root == nullptr) return std::nullopt;
-  root_ = standing_of(*root);
+  root_ = make_standing(*root);
   request_ = ask_for_stacks(job_, *root);
   next_look_ = now + StackRequest::kAnswerTimeout;
   return std::nullopt;
@@ -74,8 +74,8 @@ bool HangWatch::hangs(const Trainer& asking, Nanos now) {
   const hang::ProgressTracker& movement = asking.process->movement();
   const Nanos patience = movement.patience(least_);
   if (now - movement.last() < patience / 2) return false;
-  if (suspicion_.standing != standing_of(asking)) {
-    suspicion_ = {standing_of(asking), movement.last(), now, signs_for(job_, asking), false};
+  if (suspicion_.standing != make_standing(asking)) {
+    suspicion_ = {make_standing(asking), movement.last(), now, signs_for(job_, asking), false};
     return false;
   }
   if (now - suspicion_.moved_at < patience || now - suspicion_.at < patience / 2) return false;
@@ -100,23 +100,23 @@ bool HangWatch::is_still(std::map<pid_t, hang::Signs> signs, Nanos patience, Nan
 std::optional<hang::HangReport> HangWatch::report(const std::vector<Trainer>& trainers, Nanos now) {
   const StackRequest answers = std::move(*std::exchange(request_, std::nullopt));
   const auto root = std::find_if(trainers.begin(), trainers.end(), [&](const Trainer& trainer) {
-    return standing_of(trainer) == root_;
+    return make_standing(trainer) == root_;
   });
   if (root == trainers.end() || root->ended) return std::nullopt;
-  told_ = root_;
+  reported_ = root_;
   hang::HangFacts facts = take_job_snapshot(job_, *root, answers, now);
   facts.is_busy = suspicion_.standing == root_ && suspicion_.is_busy;
-  return report_of(facts);
+  return make_report(facts);
 }
 
-std::optional<Nanos> HangWatch::goes_on() {
-  if (!told_) return std::nullopt;
+std::optional<Nanos> HangWatch::take_ended_hang() {
+  if (!reported_) return std::nullopt;
   for (const Trainer& trainer : job_.training.trainers()) {
-    if (trainer.pid != told_->trainer) continue;
+    if (trainer.pid != reported_->trainer) continue;
     const Nanos last = trainer.process->movement().last();
-    if (trainer.ended) told_.reset();
-    if (trainer.ended || last == told_->last) return std::nullopt;
-    return last - std::exchange(told_, std::nullopt)->last;
+    if (trainer.ended) reported_.reset();
+    if (trainer.ended || last == reported_->last) return std::nullopt;
+    return last - std::exchange(reported_, std::nullopt)->last;
   }
   return std::nullopt;
 }
@@ -127,7 +127,7 @@ using Trainer = TrainingProcesses::Trainer;
 
 constexpr std::size_t kMaxListedProcesses = 512;  // processes of each kind in a snapshot
 
-const CurrentWork* current_work_of(const JobView& job, pid_t process) {
+const CurrentWork* find_current_work(const JobView& job, pid_t process) {
   for (const auto& member : job.members) {
     if (member->pid == process && member->page() != nullptr) return &member->page()->current_work;
   }
@@ -136,7 +136,7 @@ const CurrentWork* current_work_of(const JobView& job, pid_t process) {
 
 // Returns the workers of the iterator that the trainer waits for, by number. Includes workers that
 // have ended.
-std::map<std::int32_t, pid_t> workers_of(const JobView& job, const Trainer& trainer) {
+std::map<std::int32_t, pid_t> awaited_workers(const JobView& job, const Trainer& trainer) {
   std::map<std::int32_t, pid_t> workers;
   const std::int32_t iterator = trainer.process->movement().current().iterator;
   const auto add = [&](const Hello& who) {
@@ -148,16 +148,16 @@ std::map<std::int32_t, pid_t> workers_of(const JobView& job, const Trainer& trai
   return workers;
 }
 
-LoaderFacts loader_of(const Trainer& trainer) {
+LoaderFacts current_loader(const Trainer& trainer) {
   const LoaderFacts* loader =
       trainer.process->loader_with(trainer.process->movement().current().iterator);
   return loader == nullptr ? LoaderFacts() : *loader;
 }
 
 hang::ProcessFacts looked_at(const JobView& job, pid_t process, const StackRequest& answers) {
-  hang::ProcessFacts facts = hang::take_process_snapshot(process, current_work_of(job, process));
+  hang::ProcessFacts facts = hang::take_process_snapshot(process, find_current_work(job, process));
   facts.waits_for_interpreter = job.processes.waits_for_interpreter(process);
-  facts.threads = answers.answer_of(process);
+  facts.threads = answers.read_answer(process);
   return facts;
 }
 
@@ -172,14 +172,14 @@ hang::RankFacts rank_facts(const JobView& job, const Trainer& trainer, const Sta
   facts.current = movement.current();
   facts.finished = movement.finished();
   facts.awaited = movement.awaited();
-  facts.loader = loader_of(trainer);
+  facts.loader = current_loader(trainer);
   return facts;
 }
 
 std::vector<hang::WorkerFacts> worker_facts(const JobView& job, const Trainer& trainer,
                                             const StackRequest& answers) {
   std::vector<hang::WorkerFacts> all;
-  for (const auto& [number, pid] : workers_of(job, trainer)) {
+  for (const auto& [number, pid] : awaited_workers(job, trainer)) {
     hang::WorkerFacts& worker = all.emplace_back();
     static_cast<hang::ProcessFacts&>(worker) = looked_at(job, pid, answers);
     worker.number = number;
@@ -199,20 +199,22 @@ void look_at_shared_memory(hang::HangFacts& facts) {
 
 std::map<pid_t, hang::Signs> signs_for(const JobView& job, const Trainer& trainer) {
   std::map<pid_t, hang::Signs> signs;
-  const auto add = [&](pid_t pid) { signs[pid] = hang::signs_of(pid, current_work_of(job, pid)); };
+  const auto add = [&](pid_t pid) {
+    signs[pid] = hang::read_signs(pid, find_current_work(job, pid));
+  };
   hang::RankFacts rank;
-  rank.loader = loader_of(trainer);
+  rank.loader = current_loader(trainer);
   rank.awaited = trainer.process->movement().awaited();
   const hang::AwaitedBatch* next = rank.next_batch();
   if (rank.loader.num_workers == 0 || next == nullptr || next->finished) {
     add(trainer.pid);
     return signs;
   }
-  const auto workers = workers_of(job, trainer);
+  const auto workers = awaited_workers(job, trainer);
   if (const auto maker = workers.find(next->worker); maker != workers.end()) {
     add(maker->second);
   } else {
-    for (const pid_t child : children_of(trainer.pid)) add(child);
+    for (const pid_t child : list_children(trainer.pid)) add(child);
   }
   return signs;
 }
@@ -224,7 +226,7 @@ StackRequest ask_for_stacks(const JobView& job, const Trainer& root) {
     if (offer != job.messages.stacks().end()) request.ask(pid, offer->second.how);
   };
   for (const Trainer& trainer : job.training.trainers()) ask(trainer.pid);
-  for (const auto& [number, pid] : workers_of(job, root)) ask(pid);
+  for (const auto& [number, pid] : awaited_workers(job, root)) ask(pid);
   return request;
 }
 
@@ -247,7 +249,7 @@ namespace {
 constexpr long kMaxRead = 256 * 1024;  // bytes of an answer
 
 // Opens the offered file of the process. Fails if the descriptor is another file now.
-Fd memory_of(pid_t process, const StacksMessage& offer) {
+Fd open_memory(pid_t process, const StacksMessage& offer) {
   const std::string path =
       "/proc/" + std::to_string(process) + "/fd/" + std::to_string(offer.descriptor);
   struct stat status {};
@@ -273,14 +275,14 @@ bool takes_signal(pid_t process, int signal) {
 
 // Signals the main thread. Another thread may run a library that cannot handle signals.
 void StackRequest::ask(pid_t process, const StacksMessage& offer) {
-  Fd memory = memory_of(process, offer);
+  Fd memory = open_memory(process, offer);
   if (memory < 0 || !takes_signal(process, offer.signal)) return;
   const long before = std::max<long>(0, ::lseek(memory, 0, SEEK_END));
   if (::syscall(SYS_tgkill, process, process, offer.signal) != 0) return;
   asked_[process] = {std::move(memory), before};
 }
 
-std::vector<hang::PythonThread> StackRequest::answer_of(pid_t process) const {
+std::vector<hang::PythonThread> StackRequest::read_answer(pid_t process) const {
   const auto asked = asked_.find(process);
   if (asked == asked_.end()) return {};
   const auto& [memory, before] = asked->second;

@@ -30,7 +30,7 @@ class StackRequest {
   // Timeout for answers. Processes answer at once unless they cannot.
   static constexpr Nanos kAnswerTimeout = kSecond / 4;
   // Returns the stacks written since ask(), or nothing if the process has not answered.
-  std::vector<hang::PythonThread> answer_of(pid_t process) const;
+  std::vector<hang::PythonThread> read_answer(pid_t process) const;
 
  private:
   struct Asked {
@@ -77,7 +77,7 @@ class HangWatch {
   // report their stacks.
   std::optional<hang::HangReport> look(Nanos now);
   // Returns the length of a reported hang once, after the loader has continued.
-  std::optional<Nanos> goes_on();
+  std::optional<Nanos> take_ended_hang();
 
  private:
   using Trainer = TrainingProcesses::Trainer;
@@ -96,7 +96,7 @@ class HangWatch {
     bool is_busy = false;  // a process in `signs` is busy
   };
 
-  static Standing standing_of(const Trainer& trainer);
+  static Standing make_standing(const Trainer& trainer);
   const Trainer* find_root(const std::vector<Trainer>& trainers, Nanos now);
   bool is_without_a_rank(const Trainer& waiting, const std::vector<Trainer>& trainers) const;
   bool hangs(const Trainer& asking, Nanos now);
@@ -108,8 +108,8 @@ class HangWatch {
   Nanos next_look_ = 0;
   Suspicion suspicion_;
   std::optional<StackRequest> request_;
-  Standing root_;                 // the rank of the request, or of the last report
-  std::optional<Standing> told_;  // the reported rank, until it continues
+  Standing root_;                     // the rank of the request, or of the last report
+  std::optional<Standing> reported_;  // the reported rank, until it continues
 };
 
 }  // namespace loaderscope::guest

@@ -13,13 +13,14 @@ namespace {
 constexpr Nanos kMaxSettling = 20 * kSecond;
 // Divisors of the window: the time spent after it, and the time spent within it, of which half is
 // not timed.
-constexpr Nanos kBehind = 5, kWithin = 20;
+constexpr Nanos kAfterWindow = 5, kWithin = 20;
 constexpr Nanos kLater = 4;  // times as late, and as long
 
 constexpr double kLarge = 0.05;  // share of a thread's time
 
 bool is_large(const OwnCost& own) {
-  return std::max(own.of_trainers().value_or(0), own.of_workers().value_or(0)) >= kLarge;
+  return std::max(own.trainer_cost_share().value_or(0), own.worker_cost_share().value_or(0)) >=
+         kLarge;
 }
 
 // The share of time of our own code that runs whether stages are timed or not; "" if unknown.
@@ -28,11 +29,11 @@ std::string about_all_else(RunRecord& record, const OwnCost& own) {
     record.metrics.push_back(make_metric(name, text, std::round(1e5 * share) * 1e-5));
   };
   std::string words;
-  if (const auto share = own.of_trainers()) {
+  if (const auto share = own.trainer_cost_share()) {
     put(metric::hooks_trainer_share, "of the trainer's time that our own code takes", *share);
     words = fmt::format("our own code takes {:.1f} % of the trainer's time", 100 * *share);
   }
-  if (const auto share = own.of_workers(); share && !words.empty()) {
+  if (const auto share = own.worker_cost_share(); share && !words.empty()) {
     put(metric::hooks_worker_share, "of a worker's time that our own code takes", *share);
     words += fmt::format(" and {:.1f} % of a worker's", 100 * *share);
   }
@@ -73,7 +74,7 @@ std::optional<HookCost::Share> HookCost::share() const {
     costs.push_back(1 - on / off);
   }
   const auto [least, most] = std::minmax_element(costs.begin(), costs.end());
-  return Share{median_of(costs), *least, *most};
+  return Share{find_median(costs), *least, *most};
 }
 
 // False where more time would pass until batches are of the new turn than can be waited.
@@ -90,9 +91,9 @@ bool HookCostSchedule::begin(const Seen& seen, Nanos length) {
   return true;
 }
 
-bool HookCostSchedule::behind_window(const Seen& seen) {
+bool HookCostSchedule::look_after_window(const Seen& seen) {
   if (!why_not_.empty()) return true;
-  if (!series_ && !begin(seen, seen.window / kBehind)) return true;
+  if (!series_ && !begin(seen, seen.window / kAfterWindow)) return true;
   series_->look(seen.clock, seen.taken);
   if (series_->over()) done_ = series_;
   return series_->over();
@@ -134,13 +135,13 @@ std::string HookCostSchedule::about_timing(RunRecord& record, const OwnCost& own
   record.metrics.push_back(make_metric(metric::hooks_cost_share,
                                        "of the step rate that timing the stages costs",
                                        std::round(1e4 * share->median) * 1e-4));
-  const std::string by_turns = fmt::format("alternately on and off for {}: {:.1f} to {:.1f} %",
-                                           length, 100 * share->low, 100 * share->high);
+  const std::string turn_costs = fmt::format("alternately on and off for {}: {:.1f} to {:.1f} %",
+                                             length, 100 * share->low, 100 * share->high);
   return (share->low <= 0
               ? fmt::format("timing the stages costs nothing measurable ({} of the step rate)",
-                            by_turns)
+                            turn_costs)
               : fmt::format("timing the stages costs {:.1f} % of the step rate ({})",
-                            100 * share->median, by_turns)) +
+                            100 * share->median, turn_costs)) +
          (within_ ? "; what was not timed is opaque" : "");
 }
 

@@ -24,8 +24,8 @@ class OwnCost {
 
   // Share of the time of the trainers, and of their workers while they live. Nothing without a
   // window or without workers.
-  std::optional<double> of_trainers() const { return trainers_.share(); }
-  std::optional<double> of_workers() const { return workers_.share(); }
+  std::optional<double> trainer_cost_share() const { return trainers_.share(); }
+  std::optional<double> worker_cost_share() const { return workers_.share(); }
 
  private:
   struct Sum {
@@ -89,8 +89,8 @@ class HookCostSchedule {
     Nanos clock = 0;         // time of the last such batch, on a clock that pauses between epochs
     std::int64_t ahead = 0;  // batches made before they are taken
   };
-  // Call both often. behind_window() returns true if no turn remains to wait for.
-  bool behind_window(const Seen& seen);
+  // Call both often. look_after_window() returns true if no turn remains to wait for.
+  bool look_after_window(const Seen& seen);
   void meanwhile(const Seen& seen);
   bool timing() const { return !series_ || series_->timing(); }
 

@@ -127,19 +127,19 @@ void Job::measure() {
 
 void Job::look() {
   host_.look([this](GuestProcess& member, const std::string& message) {
-    messages_.hear(member, message);
+    messages_.receive_report(member, message);
   });
   read_pages();
   training_.advance(false);
   const std::vector<JobProcess> processes = running();
   segments_.look(processes);
-  if (training_.in_window()) {
+  if (training_.is_window_open()) {
     watch_.look(processes);
     memory_.look(processes, false);
   }
-  host_.let_go([this](const GuestProcess& member) {
+  host_.release([this](const GuestProcess& member) {
     return member.page() == nullptr ||
-           (member.is_read_to_end && training_.of(member).let_go(*member.page()));
+           (member.is_read_to_end && training_.get_process(member).release(*member.page()));
   });
 }
 
@@ -153,14 +153,14 @@ void Job::read_pages() {
     // asked before reading, so that its last reports are read too
     const bool ended = member->ended();
     const Writer writer = member->is_worker ? Writer{member->worker, member->iterator} : Writer{};
-    if (!member->is_distrusted() && !training_.of(*member).read(*member->page(), writer)) {
+    if (!member->is_distrusted() && !training_.get_process(*member).read(*member->page(), writer)) {
       member->mark_corrupt();
       messages_.note(
           fmt::format("process {} has written over the memory that it shares with "
                       "loaderscope: what it did from then on is not known",
                       member->pid));
     }
-    own_cost_.look(*member, at, training_.in_window());
+    own_cost_.look(*member, at, training_.is_window_open());
     processes_.insert(member->pid);
     member->is_read_to_end = ended;
     // Ends the waits of a distrusted process, because their length is unknown.
@@ -178,12 +178,12 @@ std::vector<JobProcess> Job::running() const {
 }
 
 void Job::watch_consumption() {
-  const std::int64_t begun_anew = training_.windows_begun_anew();
-  const bool is_new = !consumption_.begun() || begun_anew > windows_begun_anew_;
+  const std::int64_t restarted = training_.restarted_windows();
+  const bool is_new = !consumption_.begun() || restarted > restarted_windows_;
   if (training_.window_begun() && is_new) {
     consumption_.window_begins(running());
     own_cost_.begin();
-    windows_begun_anew_ = begun_anew;
+    restarted_windows_ = restarted;
   }
   if (!consumption_.begun() || consumption_.ended()) return;
   const std::vector<JobProcess> processes = running();
@@ -194,11 +194,11 @@ void Job::watch_consumption() {
 // Checks for the end of the window. The overhead is measured within the window and after it, with
 // hooks on and off.
 void Job::look_for_end_of_window() {
-  const bool by_duration = config_.measure.duration > 0 &&
-                           (config_.measure.epochs == 0 || config_.measure.duration.given);
-  const bool has_end = config_.measure.steps > 0 || by_duration;
+  const bool has_duration = config_.measure.duration > 0 &&
+                            (config_.measure.epochs == 0 || config_.measure.duration.given);
+  const bool has_end = config_.measure.steps > 0 || has_duration;
   if (training_.windows_ended()) {
-    const bool ends = !config_.measure.hook_cost || hooks_.behind_window(training_.seen());
+    const bool ends = !config_.measure.hook_cost || hooks_.look_after_window(training_.seen());
     if (!std::exchange(complete_, true)) say_window_ended(ends);
     if (ends) begin_to_stop();
   } else if (!has_end) {
@@ -230,7 +230,7 @@ RunRecord Job::record() {
   training_.advance(true);
   record.metrics = consumption_.metrics(training_.window_end());
   record.details = consumption_.other_programs();
-  add_ranks(record, training_.by_rank(), started_);
+  add_ranks(record, training_.rank_histories(), started_);
   hooks_.say(record, own_cost_);
   note_measured_loader(record, training_);
   say_changes(record);

@@ -99,7 +99,7 @@ class Job {
   JobMemory memory_;
   Messages messages_;
   ResourceUsage consumption_;
-  std::int64_t windows_begun_anew_ = 0;
+  std::int64_t restarted_windows_ = 0;
   double filled_ = 0;  // fill level of the fullest ring at the last look, as a share
   HookCostSchedule hooks_;
   OwnCost own_cost_;
@@ -113,8 +113,8 @@ class Job {
   std::string broke_off_;                      // reason why measuring failed; "": it did not
   bool complete_ = false;
   bool maker_said_ = false;
-  bool left_behind_ = false;  // processes remained when the program had ended
-  bool trains_on_ = false;    // a remaining process still trains
+  bool has_remaining_ = false;  // processes remained when the program had ended
+  bool trains_on_ = false;      // a remaining process still trains
   Nanos stopping_since_ = 0;
   int stop_level_ = 0;
   std::optional<int> status_;

@@ -54,7 +54,7 @@ void Job::check_taken() const {
     throw RunError(program() + ": no Python was started that could be measured",
                    "name a Python program, and leave out Python's own flags -E, -I and -S");
   }
-  if (left_behind_ && (trains_on_ || training_.first_measured() == nullptr)) {
+  if (has_remaining_ && (trains_on_ || training_.first_measured() == nullptr)) {
     throw RunError(program() + ": ended, and left processes that keep running without it",
                    "start it in the foreground");
   }
@@ -101,13 +101,13 @@ void Job::say_unmeasured(RunRecord& record) const {
     reason = one.reason;
   }
   if (workers == 0) return;
-  const bool of_files = !host_.turned_away().empty() || reason == std::strerror(EMFILE);
+  const bool lacks_files = !host_.turned_away().empty() || reason == std::strerror(EMFILE);
   record.notes.push_back(
       fmt::format("{} of the DataLoader could not be looked into ({}{}): their batches are taken "
                   "to be as large "
                   "as the others, and what they did is not known",
                   workers == 1 ? "1 worker process" : fmt::format("{} worker processes", workers),
-                  reason, of_files ? "; raise ulimit -n" : ""));
+                  reason, lacks_files ? "; raise ulimit -n" : ""));
 }
 
 // A loader may be given other workers between two epochs.
@@ -129,9 +129,9 @@ void Job::watch_for_a_hang() {
     hang_ = report->answer + (report->cause.empty() ? "" : "; " + report->cause);
     messages_.note(hang_);
   }
-  if (const auto stood = hangs_.goes_on())
-    output_.say(
-        fmt::format("the loader continues after {} without a batch", format_duration(*stood)));
+  if (const auto hang_length = hangs_.take_ended_hang())
+    output_.say(fmt::format("the loader continues after {} without a batch",
+                            format_duration(*hang_length)));
 }
 
 void Job::watch_for_unequal_ranks() {

@@ -13,13 +13,13 @@ namespace {
 
 // Takes the account from the GPU if steps with the GPU's own times cover nearly the whole window.
 void say_gpu(RunRecord& record, const std::vector<LoaderHistory*>& histories) {
-  std::int64_t steps = 0, of_gpu = 0, late = 0;
+  std::int64_t steps = 0, gpu_steps = 0, late = 0;
   Nanos copied = 0, all = 0, seen = 0;
   Bytes bytes = 0;
   bool watched = false;
   for (const LoaderHistory* history : histories) {
     steps += history->window().steps();
-    of_gpu += history->window().steps_of_gpu();
+    gpu_steps += history->window().steps_of_gpu();
     all += history->window().time_of_steps();
     seen += history->window().time_of_gpu_steps();
     const GpuTimeline* gpu = history->gpu();
@@ -38,9 +38,9 @@ void say_gpu(RunRecord& record, const std::vector<LoaderHistory*>& histories) {
                   "of the window, in steps whose compute is the time in which kernels "
                   "ran; in the others it is what the host saw",
                   share));
-  record.notes.push_back(
-      fmt::format("compute is the time in which kernels ran, by CUPTI, in {} of {} steps{}", of_gpu,
-                  steps, of_gpu < steps ? "; in the others it is what the host saw" : ""));
+  record.notes.push_back(fmt::format(
+      "compute is the time in which kernels ran, by CUPTI, in {} of {} steps{}", gpu_steps, steps,
+      gpu_steps < steps ? "; in the others it is what the host saw" : ""));
   if (late > 0)
     record.notes.push_back(fmt::format("{} kernels or copies came too late to be counted", late));
   record.metrics.push_back(make_metric(
@@ -60,7 +60,8 @@ std::vector<Metric> held_by_processes(const RunRecord& record, const JobMemory& 
   return memory.metrics(batches, seconds(window));
 }
 
-double mean_of(const std::vector<LoaderHistory*>& histories, Nanos (LoaderHistory::*part)() const) {
+double mean_seconds(const std::vector<LoaderHistory*>& histories,
+                    Nanos (LoaderHistory::*part)() const) {
   double sum = 0;
   for (const LoaderHistory* history : histories) sum += seconds((history->*part)());
   return histories.empty() ? 0 : sum / static_cast<double>(histories.size());
@@ -135,13 +136,13 @@ void say_loaders_work(RunRecord& record, const std::vector<LoaderHistory*>& hist
   SendStats send_stats;
   for (const LoaderHistory* history : histories) send_stats.add(history->send_stats());
   move_to(record.metrics, send_stats.metrics());
-  if (const double chosen = mean_of(histories, &LoaderHistory::chosen_in); chosen > 0)
+  if (const double chosen = mean_seconds(histories, &LoaderHistory::mean_choosing); chosen > 0)
     record.metrics.push_back(
         make_metric(metric::sampler_s,
                     "of the trainer's thread in the sampler, to choose the samples of a "
                     "batch",
                     chosen));
-  if (const double wrapped = mean_of(histories, &LoaderHistory::wrapped_in); wrapped > 0)
+  if (const double wrapped = mean_seconds(histories, &LoaderHistory::mean_wrapping); wrapped > 0)
     record.metrics.push_back(
         make_metric(metric::wrapper_s,
                     "of the trainer's thread in what gives the loader's batches on, for a "
@@ -158,7 +159,7 @@ double samples_of_batch(const RunRecord& record) {
   return steps > 0 ? samples / steps : 0;
 }
 
-ProgramFacts program_of(const LoaderHistory* measured, const Messages& messages) {
+ProgramFacts program_facts(const LoaderHistory* measured, const Messages& messages) {
   ProgramFacts program;
   program.uses_gpu = messages.uses_gpu();
   if (measured == nullptr) return program;
@@ -189,7 +190,7 @@ void add_ranks(RunRecord& record, const std::vector<LoaderHistory*>& histories, 
 
 void add_metrics(RunRecord& record, const LoaderHistory* measured, const Messages& messages,
                  const ProcessWatch& watch, const JobMemory& memory) {
-  record.program = program_of(measured, messages);
+  record.program = program_facts(measured, messages);
   DataFaults faults = messages.faults(measured);
   move_to(record.metrics, std::move(faults.metrics));
   const std::int64_t batches =
@@ -252,7 +253,7 @@ void apply_measured_settings(RunConfig& config, const RankRecord& rank, const Lo
 namespace {
 
 // Returns the time from the first request to the last batch.
-Nanos span_of(const std::vector<const LoaderHistory*>& loaders) {
+Nanos total_span(const std::vector<const LoaderHistory*>& loaders) {
   Nanos begin = kNever, end = 0;
   for (const LoaderHistory* loader : loaders) {
     begin = std::min(begin, loader->first_ask());
@@ -268,7 +269,7 @@ std::string loader_to_text(const LoaderFacts& loader) {
                      folder == loader.place.npos ? loader.place : loader.place.substr(folder + 1));
 }
 
-LoaderUse use_of(const LoaderHistory& history, Nanos span) {
+LoaderUse loader_use(const LoaderHistory& history, Nanos span) {
   const auto share = [&](Nanos part) {
     return std::clamp(static_cast<double>(part) / static_cast<double>(span), 0.0, 1.0);
   };
@@ -311,11 +312,11 @@ void note_measured_loader(RunRecord& record, const TrainingProcesses& training) 
                              ? fmt::format("measured is the {} of {}", loader.dataset, loader.place)
                              : fmt::format("measured is the DataLoader of {}, made at {}",
                                            loader.dataset, loader.place));
-  const auto used = training.used_beside_first();
+  const auto used = training.first_used_loaders();
   if (used.size() < 2) return;
-  const Nanos span = span_of(used);
+  const Nanos span = total_span(used);
   for (const LoaderHistory* one : used) {
-    record.loaders.push_back(use_of(*one, span));
+    record.loaders.push_back(loader_use(*one, span));
     record.loaders.back().measured = one == history;
   }
   name_others(record, *history, used);

@@ -45,7 +45,7 @@ bool Job::has_more_to_say(Nanos since_end) const {
 // Kills all remaining processes after a forced stop, or after the second signal of the user.
 // Otherwise kills only what orphans have started, and leaves the rest running.
 void Job::end_or_leave_the_rest() {
-  left_behind_ = child_.has_descendants();
+  has_remaining_ = child_.has_descendants();
   const std::vector<JobProcess> still_there = running();
   segments_.look(still_there, true);
   trains_on_ = std::any_of(still_there.begin(), still_there.end(),
@@ -61,7 +61,7 @@ void Job::end_or_leave_the_rest() {
     child_.wait_for_descendants(killed ? kUntilHelpersEnd : kLastWords);
     child_.let_offspring_go();
   }
-  if (!child_.has_descendants()) segments_.remove_of(processes_);
+  if (!child_.has_descendants()) segments_.remove_segments(processes_);
 }
 
 void Job::look_for_signals() {
@@ -107,7 +107,7 @@ void Job::watch_for_silence() {
 void Job::give_up(const std::string& why) {
   segments_.look(running(), true);
   child_.end_all();
-  segments_.remove_of(processes_);
+  segments_.remove_segments(processes_);
   throw RunError(why);
 }
 

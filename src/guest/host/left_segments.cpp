@@ -90,7 +90,7 @@ std::set<pid_t> LeftSegments::numbers_elsewhere() const {
   return numbers;
 }
 
-void LeftSegments::remove_of(const std::set<pid_t>& processes) const {
+void LeftSegments::remove_segments(const std::set<pid_t>& processes) const {
   std::set<pid_t> owners;
   if (is_first_namespace_) {
     const std::set<pid_t> others = numbers_elsewhere();

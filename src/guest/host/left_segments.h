@@ -28,7 +28,7 @@ class LeftSegments {
   // others.
   void look(const std::vector<JobProcess>& processes, bool is_last = false);
   // Removes the segments of `processes`, which have all ended.
-  void remove_of(const std::set<pid_t>& processes) const;
+  void remove_segments(const std::set<pid_t>& processes) const;
   std::size_t noted() const { return mapped_.size(); }
 
  private:

@@ -65,7 +65,7 @@ void LoaderHistory::take_of_loader(const GuestEvent& fact, Epoch& epoch) {
 }
 
 void LoaderHistory::take_of_batch(const GuestEvent& fact, Epoch& epoch) {
-  const std::optional<std::int64_t> batch = epoch.numbers.of(fact.batch, batches_);
+  const std::optional<std::int64_t> batch = epoch.numbers.assign_number(fact.batch, batches_);
   if (!batch || !may_know(*batch)) return;
   switch (fact.kind) {
     case GuestEventKind::dispatched:
@@ -78,7 +78,7 @@ void LoaderHistory::take_of_batch(const GuestEvent& fact, Epoch& epoch) {
       moved(*batch, fact.end - fact.begin);
       break;
     default:
-      of_batch(fact, known(*batch, epoch), *batch);
+      apply_to_batch(fact, known(*batch, epoch), *batch);
   }
 }
 
@@ -102,14 +102,14 @@ bool LoaderHistory::take_span(std::int32_t worker, const Span& span) {
     window_->span(worker, span);
     return true;
   }
-  const std::int32_t iterator = iterator_of(span);
+  const std::int32_t iterator = span_iterator(span);
   const auto later = epochs_.lower_bound({iterator, std::numeric_limits<std::int32_t>::max()});
   if (later == epochs_.begin() || std::prev(later)->first.first != iterator) return false;
-  const std::int32_t generation = generation_of(span, std::prev(later)->first.second);
+  const std::int32_t generation = span_generation(span, std::prev(later)->first.second);
   const auto epoch = epochs_.find({iterator, generation});
   if (epoch == epochs_.end()) return false;
   BatchNumbers& numbers = epoch->second.numbers;
-  const auto number = numbers.of(batch_of(span, numbers.next()), batches_);
+  const auto number = numbers.assign_number(span_batch(span, numbers.next()), batches_);
   if (!number) return true;
   Span booked = span;
   booked.batch = *number;
@@ -120,7 +120,7 @@ bool LoaderHistory::take_span(std::int32_t worker, const Span& span) {
 }
 
 // Limits the run-queue delay to the time off a core.
-Interval LoaderHistory::interval_of(const GuestEvent& fact) {
+Interval LoaderHistory::fact_interval(const GuestEvent& fact) {
   const Nanos off_cpu = std::max<Nanos>(fact.end - fact.begin - fact.cpu, 0);
   return {fact.begin, fact.end, fact.cpu, std::clamp<Nanos>(fact.queued, 0, off_cpu)};
 }
@@ -145,9 +145,9 @@ void LoaderHistory::begin_epoch(const GuestEvent& fact, const LoaderFacts& loade
   Epoch& epoch = epochs_[{fact.iterator, fact.generation}];
   epoch = Epoch{};
   epoch.begun = fact.begin;
-  epoch.by_trainer = loader.seen_workers() == 0;
+  epoch.trainer_makes = loader.seen_workers() == 0;
   epoch.busy_since = fact.begin - ending;
-  epoch.taken_in = ++epoch_;
+  epoch.epoch_at_take = ++epoch_;
   loader_ = loader;
 }
 
@@ -157,7 +157,7 @@ void LoaderHistory::forget_cut_short() {
   for (auto batch = batches_known_.begin(); batch != batches_known_.end();) {
     const Epoch* epoch = batch->second.epoch;
     const bool is_left =
-        batch->second.events.take == 0 && (epoch == nullptr || epoch->taken_in < epoch_);
+        batch->second.events.take == 0 && (epoch == nullptr || epoch->epoch_at_take < epoch_);
     batch = is_left ? batches_known_.erase(batch) : std::next(batch);
   }
 }
@@ -170,7 +170,7 @@ void LoaderHistory::forget_long_over() {
   std::set<const Epoch*> needed;
   for (const auto& [number, batch] : batches_known_) needed.insert(batch.epoch);
   std::erase_if(epochs_, [&](const auto& one) {
-    return one.second.taken_in + kLongOver < epoch_ && !needed.contains(&one.second);
+    return one.second.epoch_at_take + kLongOver < epoch_ && !needed.contains(&one.second);
   });
 }
 
@@ -188,7 +188,7 @@ void LoaderHistory::started(const GuestEvent& fact, Epoch& epoch) {
 // The batches that the program takes, and what its own thread does for them.
 
 void LoaderHistory::chosen(const GuestEvent& fact) {
-  choice_ = interval_of(fact);
+  choice_ = fact_interval(fact);
   choosing_ += fact.end - fact.begin;
   ++chosen_;
 }
@@ -222,7 +222,7 @@ void LoaderHistory::taken(const GuestEvent& fact, std::int64_t batch, Epoch& epo
   events.epoch = epoch_;
   events.first_of_epoch = epoch.fresh;
   events.epoch_dispatch = epoch.dispatch > 0 ? epoch.dispatch : epoch.begun;
-  events.made_by_trainer = epoch.by_trainer;
+  events.made_by_trainer = epoch.trainer_makes;
   events.ask = epoch.fresh ? epoch.begun : asked_;
   events.take = fact.begin;
   time_.got(events.ask, events.take);
@@ -235,7 +235,7 @@ void LoaderHistory::taken(const GuestEvent& fact, std::int64_t batch, Epoch& epo
     ++epochs_taken_from_;
   }
   epoch.fresh = false;
-  epoch.taken_in = epoch_;
+  epoch.epoch_at_take = epoch_;
   if (trains_itself()) {
     open_ = batch;
   } else {

@@ -39,9 +39,9 @@ class LoaderHistory {
   // Time waited for other loaders, by their number.
   const std::map<std::int32_t, Nanos>& waited_for_others() const { return waited_for_others_; }
   // Mean time in which the sampler chose the samples of a batch.
-  Nanos chosen_in() const { return chosen_ > 0 ? choosing_ / chosen_ : 0; }
+  Nanos mean_choosing() const { return chosen_ > 0 ? choosing_ / chosen_ : 0; }
   // Mean time per batch that the wrapper of the loader took itself.
-  Nanos wrapped_in() const { return steps_ > 0 ? wrapped_ / steps_ : 0; }
+  Nanos mean_wrapping() const { return steps_ > 0 ? wrapped_ / steps_ : 0; }
   // Requests for the shared memory of received batches. `descriptors` were requested from the
   // workers, `waited` is the time until they came, and `kept` is the part of it in which the
   // workers were busy.
@@ -60,7 +60,7 @@ class LoaderHistory {
   };
   const SkippedPrefix& thrown_away() const { return thrown_away_; }
   // Takes a fact of a device of loaderscope. Its `count` is the step.
-  void of_device(const GuestEvent& fact);
+  void take_device_fact(const GuestEvent& fact);
   // Folds the known steps. `no_more`: missing facts will not come.
   void advance(bool no_more);
 
@@ -89,13 +89,14 @@ class LoaderHistory {
   // Several epochs may be in progress: a program may take one batch of a second iterator.
   struct Epoch {
     BatchNumbers numbers;
-    bool by_trainer = false;  // the loader has no workers
+    bool trainer_makes = false;  // the loader has no workers
     Nanos begun = 0, dispatch = 0;
     // Start of the last period in which the trainer's thread handles workers: it ends those of the
     // epoch before, and starts those of this one.
     Nanos busy_since = 0;
-    std::int32_t taken_in = 0;  // number of begun epochs when a batch of this one was last taken
-    bool fresh = true;          // no batch was taken yet
+    std::int32_t epoch_at_take =
+        0;              // number of begun epochs when a batch of this one was last taken
+    bool fresh = true;  // no batch was taken yet
   };
   struct Batch {
     StepEvents events;
@@ -116,7 +117,7 @@ class LoaderHistory {
   };
 
   bool trains_itself() const { return loaderscope::trains_itself(given_); }
-  static Interval interval_of(const GuestEvent& fact);
+  static Interval fact_interval(const GuestEvent& fact);
   void begin_epoch(const GuestEvent& fact, const LoaderFacts& loader);
   void forget_cut_short();
   void forget_long_over();
@@ -128,7 +129,7 @@ class LoaderHistory {
   void taken(const GuestEvent& fact, std::int64_t batch, Epoch& epoch);
   void replayed(const GuestEvent& fact, Epoch& epoch);
   void trained(const GuestEvent& fact);
-  void begin_window_anew(const ResumeSkipDetector::Skip& skip);
+  void restart_window(const ResumeSkipDetector::Skip& skip);
   bool may_be_skipping() const;
   void chosen(const GuestEvent& fact);
   void wrapped(Nanos length);
@@ -141,7 +142,7 @@ class LoaderHistory {
   void complete_on_device(std::int64_t before);
   bool may_know(std::int64_t batch) const;
   Batch& known(std::int64_t batch, const Epoch& epoch);
-  void of_batch(const GuestEvent& fact, Batch& batch, std::int64_t number);
+  void apply_to_batch(const GuestEvent& fact, Batch& batch, std::int64_t number);
   void moved(std::int64_t batch, Nanos length);
   bool all_known(const Batch& batch) const;
   bool gpu_known(const Batch& batch) const;

@@ -13,7 +13,7 @@ constexpr Nanos kAnswerTimeout = 2 * kSecond;  // timeout for facts of a deliver
 constexpr Nanos kGpuPatience = 10 * kSecond;   // timeout for kernels; a step may have none
 // Delay of GPU reports, which come every 100 ms. By then, kernels that another thread launched have
 // been reported too.
-constexpr Nanos kGpuTells = 200 * kMillisecond;
+constexpr Nanos kGpuReportDelay = 200 * kMillisecond;
 
 }  // namespace
 
@@ -59,10 +59,10 @@ bool LoaderHistory::may_be_skipping() const {
 void LoaderHistory::trained(const GuestEvent& fact) {
   if (std::exchange(trained_, true) || !open_) return;
   const ResumeSkipDetector::Skip skip = skipped_.before(fact.begin - batches_known_[*open_].given);
-  if (skip.batches > 0) begin_window_anew(skip);
+  if (skip.batches > 0) restart_window(skip);
 }
 
-void LoaderHistory::begin_window_anew(const ResumeSkipDetector::Skip& skip) {
+void LoaderHistory::restart_window(const ResumeSkipDetector::Skip& skip) {
   thrown_away_.batches = skip.batches;
   thrown_away_.others = skip.until - first_ask_;
   RankRecord before = window_->finish();
@@ -76,9 +76,9 @@ void LoaderHistory::begin_window_anew(const ResumeSkipDetector::Skip& skip) {
     return batches_known_[number].events.step < skip.batches;
   });
   // Some batches in progress have already reported a part of their facts to the previous window.
-  const std::int64_t in_the_making = batches_ - *open_;
+  const std::int64_t unfinished = batches_ - *open_;
   const std::int64_t trained_with = batches_known_[*open_].events.step - skip.batches;
-  window_.emplace(given_, loader_, skip.batches, trained_with + in_the_making);
+  window_.emplace(given_, loader_, skip.batches, trained_with + unfinished);
   window_->first_ask(skip.until);
 }
 
@@ -96,7 +96,7 @@ void LoaderHistory::complete(std::int64_t number) {
 // A loader around the DataLoader may take several batches before it gives one, and give what is
 // left when there is none to take. What is computed between two takes is one step, that of the
 // batch taken last: for it the computing waited.
-void LoaderHistory::of_device(const GuestEvent& fact) {
+void LoaderHistory::take_device_fact(const GuestEvent& fact) {
   complete_on_device(fact.count);
   const auto found = on_device_.find(fact.count);
   if (found == on_device_.end()) return;
@@ -135,7 +135,7 @@ bool LoaderHistory::all_known(const Batch& batch) const {
 
 bool LoaderHistory::gpu_known(const Batch& batch) const {
   if (!gpu_ || !trains_itself() || window_->ended()) return true;
-  if (batch.next_take == 0 || monotonic_now() - batch.next_take < kGpuTells) return false;
+  if (batch.next_take == 0 || monotonic_now() - batch.next_take < kGpuReportDelay) return false;
   return gpu_is_over_ || gpu_->known_until() >= batch.next_take ||
          monotonic_now() - batch.complete_since > kGpuPatience;
 }
@@ -177,8 +177,8 @@ LoaderHistory::Size LoaderHistory::usual_size() const {
   const auto known = static_cast<double>(std::max<std::int64_t>(sized_, 1));
   const double samples =
       loader_.batch_size > 0 ? static_cast<double>(loader_.batch_size) : sized_samples_ / known;
-  const double of_one = sized_samples_ > 0 ? sized_bytes_ / sized_samples_ : 0;
-  return {static_cast<std::int32_t>(std::llround(samples)), std::llround(samples * of_one)};
+  const double sample_bytes = sized_samples_ > 0 ? sized_bytes_ / sized_samples_ : 0;
+  return {static_cast<std::int32_t>(std::llround(samples)), std::llround(samples * sample_bytes)};
 }
 
 void LoaderHistory::remember_size(Batch& batch) {
@@ -235,15 +235,15 @@ LoaderHistory::Batch& LoaderHistory::known(std::int64_t batch, const Epoch& epoc
   return result;
 }
 
-void LoaderHistory::of_batch(const GuestEvent& fact, Batch& batch, std::int64_t number) {
+void LoaderHistory::apply_to_batch(const GuestEvent& fact, Batch& batch, std::int64_t number) {
   StepEvents& events = batch.events;
-  const Interval interval = interval_of(fact);
+  const Interval interval = fact_interval(fact);
   switch (fact.kind) {
     case GuestEventKind::begun:
       batch.begun = true;
       events.begun = fact.end;
       events.worker = fact.worker;
-      events.worker_idle = batch.epoch->by_trainer ? 0 : fact.end - fact.begin;
+      events.worker_idle = batch.epoch->trainer_makes ? 0 : fact.end - fact.begin;
       break;
     case GuestEventKind::finished:
       batch.finished = true;

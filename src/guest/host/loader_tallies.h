@@ -43,12 +43,12 @@ class LoopTime {
   }
 
  private:
-  void end_wait(Nanos asked, Nanos at, bool goes_on) {
+  void end_wait(Nanos asked, Nanos at, bool stays_in_loop) {
     wait_.begin = asked;
     wait_.end = at;
     waited_ += at - asked;
     looped_ += at - asked;
-    in_loop_ = goes_on;
+    in_loop_ = stays_in_loop;
     asks_ = false;
     is_new_ = true;
   }
@@ -65,7 +65,7 @@ class BatchNumbers {
   // a batch first. `numbered` is the number of batches of all epochs that have a number. Returns
   // nothing for a batch that was forgotten long ago, or that is further ahead than any loader
   // works.
-  std::optional<std::int64_t> of(std::int64_t batch, std::int64_t& numbered);
+  std::optional<std::int64_t> assign_number(std::int64_t batch, std::int64_t& numbered);
   std::int64_t next() const { return next_; }  // the first batch without a number
 
  private:

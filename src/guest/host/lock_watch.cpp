@@ -10,7 +10,7 @@ namespace loaderscope::guest {
 
 // "202 0x7f11... 0x189 ...": the number of the call and its arguments; "running" has none. A wait
 // for the lock is a futex on its condition variable.
-bool waits_in(std::string_view syscall, const InterpreterState& state) {
+bool is_lock_wait(std::string_view syscall, const InterpreterState& state) {
   std::istringstream words{std::string(syscall)};
   long number = -1;
   std::uint64_t address = 0;
@@ -29,7 +29,7 @@ bool LockWatch::waits_now(pid_t process) const {
   const auto state = states_.find(process);
   std::ifstream file("/proc/" + std::to_string(process) + "/syscall");
   std::string text;
-  return state != states_.end() && std::getline(file, text) && waits_in(text, state->second);
+  return state != states_.end() && std::getline(file, text) && is_lock_wait(text, state->second);
 }
 
 void LockWatch::look(pid_t process, bool is_worker) {
@@ -43,7 +43,7 @@ void LockWatch::look(pid_t process, bool is_worker) {
   }
   Looks& looks = is_worker ? workers_ : trainers_;
   ++looks.all;
-  if (waits_in(text, state->second)) ++looks.waiting;
+  if (is_lock_wait(text, state->second)) ++looks.waiting;
 }
 
 std::vector<Metric> LockWatch::metrics() const {

@@ -20,7 +20,7 @@ struct InterpreterState {
 };
 
 // Returns true if the thread with this text of /proc/PID/syscall sleeps on an address in `state`.
-bool waits_in(std::string_view syscall, const InterpreterState& state);
+bool is_lock_wait(std::string_view syscall, const InterpreterState& state);
 
 class LockWatch {
  public:

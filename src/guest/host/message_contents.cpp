@@ -25,14 +25,16 @@ constexpr Range kBatches = {0, std::int64_t{1} << 28};  // at once: in a queue, 
 constexpr Range kSamples = {0, std::int64_t{1} << 40};  // samples of a data set
 constexpr std::size_t kMaxNames = 256;                  // names in a data set
 
-std::int32_t iterator_in(const json& message, std::int32_t otherwise) {
-  return static_cast<std::int32_t>(number_in(message, "iterator", kIterators, otherwise));
+std::int32_t read_iterator(const json& message, std::int32_t otherwise) {
+  return static_cast<std::int32_t>(read_number(message, "iterator", kIterators, otherwise));
 }
 
-std::int64_t worker_in(const json& message) { return clamped_in(message, "worker", kWorkers, 0); }
+std::int64_t read_worker(const json& message) {
+  return read_clamped(message, "worker", kWorkers, 0);
+}
 
-DataEpoch epoch_in(const json& message) {
-  return {iterator_in(message, -1), message.value("generation", std::int64_t{0})};
+DataEpoch read_epoch(const json& message) {
+  return {read_iterator(message, -1), message.value("generation", std::int64_t{0})};
 }
 
 // The last line of an exception's text, which is its own sentence.
@@ -42,10 +44,10 @@ std::string last_line(std::string text) {
   return begin == text.npos ? text : text.substr(begin + 1);
 }
 
-std::vector<std::string> names_in(const json& message, const char* of) {
+std::vector<std::string> read_names(const json& message, const char* field) {
   constexpr std::size_t kMax = 16;
   std::vector<std::string> names;
-  for (const json& name : message.value(of, json::array()))
+  for (const json& name : message.value(field, json::array()))
     if (names.size() < kMax) names.push_back(bounded_text(name.get<std::string>()));
   return names;
 }
@@ -55,27 +57,27 @@ std::vector<std::string> names_in(const json& message, const char* of) {
 Hello parse_hello(const std::string& text) {
   const json message = parse_message(text);
   const auto id = [&](const char* name, std::int64_t least, std::int64_t otherwise) {
-    return static_cast<std::int32_t>(number_in(message, name, {least, kAnyId.most}, otherwise));
+    return static_cast<std::int32_t>(read_number(message, name, {least, kAnyId.most}, otherwise));
   };
   Hello hello;
   hello.pid = id("pid", 1, 0);
   hello.is_worker = message.value("role", "") == kWorkerRole;
   hello.trainer = id("trainer", hello.is_worker ? 1 : 0, 0);
   hello.rank = id("rank", -1, -1);
-  hello.worker = static_cast<std::int32_t>(number_in(message, "worker", kWorkers, 0));
-  hello.iterator = iterator_in(message, -1);
-  hello.program = number_in(message, "program", {0, std::numeric_limits<std::int64_t>::max()}, 0);
+  hello.worker = static_cast<std::int32_t>(read_number(message, "worker", kWorkers, 0));
+  hello.iterator = read_iterator(message, -1);
+  hello.program = read_number(message, "program", {0, std::numeric_limits<std::int64_t>::max()}, 0);
   return hello;
 }
 
 LoaderMessage parse_loader(const json& message) {
-  LoaderMessage told;
-  told.iterator = iterator_in(message, 0);
-  told.loader = parse_loader_facts(message);
+  LoaderMessage parsed;
+  parsed.iterator = read_iterator(message, 0);
+  parsed.loader = parse_loader_facts(message);
   const json code = message.value("code", json::object());
   for (const auto& [stage, name] : code.items())
-    told.code[bounded_text(stage)] = bounded_text(name.get<std::string>());
-  return told;
+    parsed.code[bounded_text(stage)] = bounded_text(name.get<std::string>());
+  return parsed;
 }
 
 // Numbers come from objects of the program's own, which may say anything.
@@ -83,7 +85,9 @@ LoaderFacts parse_loader_facts(const json& message) {
   const auto count = [&](const char* name, const Range& range) {
     return std::clamp(message.at(name).get<std::int64_t>(), range.least, range.most);
   };
-  const auto name = [&](const char* of) { return bounded_text(message.at(of).get<std::string>()); };
+  const auto name = [&](const char* field) {
+    return bounded_text(message.at(field).get<std::string>());
+  };
   LoaderFacts facts;
   facts.number = static_cast<std::int32_t>(count("loader", kAnyId));
   facts.num_workers = count("num_workers", {0, kMaxWorkers});
@@ -103,16 +107,16 @@ LoaderFacts parse_loader_facts(const json& message) {
   facts.dataset = name("dataset");
   facts.sampler = name("sampler");
   facts.place = name("place");
-  facts.made_by = names_in(message, "made_by");
-  facts.data_of = names_in(message, "data_of");
+  facts.made_by = read_names(message, "made_by");
+  facts.data_of = read_names(message, "data_of");
   return facts;
 }
 
 Degradation parse_degradation(const json& message) {
-  return {text_in(message, "text", kMaxSentence), message.value("loader", false)};
+  return {read_text(message, "text", kMaxSentence), message.value("loader", false)};
 }
 
-std::string parse_refusal(const json& message) { return text_in(message, "text", kMaxSentence); }
+std::string parse_refusal(const json& message) { return read_text(message, "text", kMaxSentence); }
 
 std::string parse_failure(const json& message) {
   const std::string text = bounded_text(last_line(message.value("text", "")), kMaxSentence);
@@ -130,36 +134,36 @@ NoContent parse_nothing(const json&) { return {}; }
 // One of those that a program is free to use.
 StacksMessage parse_stacks(const json& message) {
   const Range signals = {SIGRTMIN, SIGRTMAX};
-  return {static_cast<int>(number_in(message, "signal", signals, 0)),
-          static_cast<int>(number_in(message, "descriptor", kAnyId, -1)),
+  return {static_cast<int>(read_number(message, "signal", signals, 0)),
+          static_cast<int>(read_number(message, "descriptor", kAnyId, -1)),
           message.value("inode", std::int64_t{0})};
 }
 
 ThreadsMessage parse_threads(const json& message) {
   const auto runtime = message.at("runtime").get<std::pair<std::int64_t, std::int64_t>>();
-  ThreadsMessage told;
-  told.interpreter = {static_cast<std::uint64_t>(runtime.first),
-                      static_cast<std::uint64_t>(runtime.second)};
-  message.at("pools").get_to(told.pools);
-  return told;
+  ThreadsMessage parsed;
+  parsed.interpreter = {static_cast<std::uint64_t>(runtime.first),
+                        static_cast<std::uint64_t>(runtime.second)};
+  message.at("pools").get_to(parsed.pools);
+  return parsed;
 }
 
 void add(CounterValues& to, const CounterValues& more) {
   for (const auto& [row, value] : more) {
     CounterValue& sum = to[row];
     sum.sum += value.sum;
-    sum.of += value.of;
+    sum.count += value.count;
     if (row->parts == CounterParts::names && !sum.parts.empty()) continue;
     for (const auto& [name, part] : value.parts)
       if (sum.parts.size() < kMaxNames || sum.parts.contains(name)) sum.parts[name] += part;
   }
 }
 
-// NAME: [sum, of] or NAME: [sum, of, {PART: value}].
+// NAME: [sum, count] or NAME: [sum, count, {PART: value}].
 CounterValues parse_counters(const json& message) {
   constexpr double kMax = static_cast<double>(kSamples.most) * 1e6;
-  const auto number = [&](const json& of, double least = 0) {
-    return std::clamp(of.get<double>(), least, kMax);
+  const auto number = [&](const json& field, double least = 0) {
+    return std::clamp(field.get<double>(), least, kMax);
   };
   CounterValues values;
   for (const auto& [name, reported] : message.at("values").get_ref<const json::object_t&>()) {
@@ -167,7 +171,7 @@ CounterValues parse_counters(const json& message) {
     if (row == nullptr) continue;
     CounterValue& value = values[row];
     value.sum = number(reported.at(0), row->is_signed ? -kMax : 0);
-    value.of = number(reported.at(1));
+    value.count = number(reported.at(1));
     if (row->parts == CounterParts::none || reported.size() < 3) continue;
     for (const auto& [part, of_part] : reported.at(2).get_ref<const json::object_t&>()) {
       if (value.parts.size() < kMaxNames && number(of_part) > 0)
@@ -178,43 +182,43 @@ CounterValues parse_counters(const json& message) {
 }
 
 MakerMessage parse_maker(const json& message) {
-  return {text_in(message, "place", kMaxSentence), message.value("measured", false)};
+  return {read_text(message, "place", kMaxSentence), message.value("measured", false)};
 }
 
 OrderMessage parse_order(const json& message) {
-  return {epoch_in(message), text_in(message, "hash"), message.value("shuffled", false)};
+  return {read_epoch(message), read_text(message, "hash"), message.value("shuffled", false)};
 }
 
 StreamMessage parse_stream(const json& message) {
-  return {epoch_in(message), worker_in(message), text_in(message, "hash")};
+  return {read_epoch(message), read_worker(message), read_text(message, "hash")};
 }
 
 StreamEndMessage parse_stream_end(const json& message) {
-  return {epoch_in(message), worker_in(message), clamped_in(message, "samples", kSamples, 0),
-          clamped_in(message, "workers", {0, kMaxWorkers}, 1),
-          clamped_in(message, "declared", kSamples, 0)};
+  return {read_epoch(message), read_worker(message), read_clamped(message, "samples", kSamples, 0),
+          read_clamped(message, "workers", {0, kMaxWorkers}, 1),
+          read_clamped(message, "declared", kSamples, 0)};
 }
 
 DrawsMessage parse_draws(const json& message) {
-  DrawsMessage told{epoch_in(message), worker_in(message), {}, {}};
+  DrawsMessage parsed{read_epoch(message), read_worker(message), {}, {}};
   for (const char* generator : {"python", "numpy", "torch", kOwnGenerators}) {
-    if (message.contains(generator)) told.hashes[generator] = text_in(message, generator);
+    if (message.contains(generator)) parsed.hashes[generator] = read_text(message, generator);
   }
   for (const auto& own : message.value("own", std::vector<std::string>{})) {
-    if (told.own.size() < kMaxNames) told.own.push_back(bounded_text(own));
+    if (parsed.own.size() < kMaxNames) parsed.own.push_back(bounded_text(own));
   }
-  return told;
+  return parsed;
 }
 
 SettingsMessage parse_settings(const json& message) {
-  SettingsMessage told{epoch_in(message), std::nullopt, {}};
-  if (message.contains("worker")) told.worker = worker_in(message);
+  SettingsMessage parsed{read_epoch(message), std::nullopt, {}};
+  if (message.contains("worker")) parsed.worker = read_worker(message);
   for (const auto& [name, value] : message.value("values", DatasetSettings{})) {
-    if (told.values.size() < kMaxNames) told.values[bounded_text(name)] = bounded_text(value);
+    if (parsed.values.size() < kMaxNames) parsed.values[bounded_text(name)] = bounded_text(value);
   }
-  return told;
+  return parsed;
 }
 
-UnnamedMessage parse_unnamed(const json& message) { return {epoch_in(message)}; }
+UnnamedMessage parse_unnamed(const json& message) { return {read_epoch(message)}; }
 
 }  // namespace loaderscope::guest

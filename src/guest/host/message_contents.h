@@ -47,7 +47,7 @@ LoaderFacts parse_loader_facts(const nlohmann::json& message);
 
 struct Degradation {
   std::string text;
-  bool of_loader = false;  // a loader is not measured at all
+  bool loses_loader = false;  // a loader is not measured at all
 };
 Degradation parse_degradation(const nlohmann::json& message);
 
@@ -76,7 +76,7 @@ StacksMessage parse_stacks(const nlohmann::json& message);
 // The value of a counter in one process so far, or the sum of several processes.
 struct CounterValue {
   double sum = 0;
-  double of = 0;                        // number of things that `sum` covers
+  double count = 0;                     // number of things that `sum` covers
   std::map<std::string, double> parts;  // positive parts of the sum, by name
 };
 using CounterValues = std::map<const CounterRow*, CounterValue>;

@@ -28,7 +28,7 @@ constexpr Messages::Handler Messages::handler(MessageKind kind) {
           }};
 }
 
-const Messages::Handler* Messages::handler_of(std::string_view what) {
+const Messages::Handler* Messages::find_handler(std::string_view what) {
   static constexpr std::array kHandlers = {
       handler<parse_loader, &Messages::meet_loader>(MessageKind::loader),
       handler<parse_degradation, &Messages::degrade>(MessageKind::degraded),
@@ -56,10 +56,10 @@ const Messages::Handler* Messages::handler_of(std::string_view what) {
   return found == kHandlers.end() ? nullptr : &*found;
 }
 
-void Messages::hear(const GuestProcess& member, const std::string& text) {
+void Messages::receive_report(const GuestProcess& member, const std::string& text) {
   try {
     const nlohmann::json message = parse_message(text);
-    const Handler* handler = handler_of(message.value("what", ""));
+    const Handler* handler = find_handler(message.value("what", ""));
     if (handler != nullptr) handler->handle(*this, member, message);
   } catch (const nlohmann::json::exception& error) {
     note(std::string("a message was not understood: ") + error.what());
@@ -68,16 +68,16 @@ void Messages::hear(const GuestProcess& member, const std::string& text) {
   }
 }
 
-void Messages::meet_loader(const GuestProcess& member, const LoaderMessage& told) {
-  training_.of(member).add_iterator(told.iterator, told.loader);
-  const bool every_epoch_differs = told.loader.shuffle || told.loader.iterable;
-  checks_of(member, told.iterator).know({member.pid, member.rank, every_epoch_differs});
-  counters_.name_code(told.code);
+void Messages::meet_loader(const GuestProcess& member, const LoaderMessage& content) {
+  training_.get_process(member).add_iterator(content.iterator, content.loader);
+  const bool every_epoch_differs = content.loader.shuffle || content.loader.iterable;
+  loader_checks(member, content.iterator).know({member.pid, member.rank, every_epoch_differs});
+  counters_.name_code(content.code);
 }
 
-void Messages::degrade(const GuestProcess&, const Degradation& told) {
-  note(told.text);
-  if (told.of_loader && not_looked_into_.empty()) not_looked_into_ = told.text;
+void Messages::degrade(const GuestProcess&, const Degradation& content) {
+  note(content.text);
+  if (content.loses_loader && not_looked_into_.empty()) not_looked_into_ = content.text;
 }
 
 // The first one counts.
@@ -85,8 +85,8 @@ void Messages::fail(const GuestProcess&, const std::string& sentence) {
   if (failure_.empty()) failure_ = sentence;
 }
 
-void Messages::watch_threads(const GuestProcess& member, const ThreadsMessage& told) {
-  watch_.hear({member.pid, member.is_worker}, told);
+void Messages::watch_threads(const GuestProcess& member, const ThreadsMessage& content) {
+  watch_.receive_report({member.pid, member.is_worker}, content);
 }
 
 void Messages::offer_stacks(const GuestProcess& member, const StacksMessage& how) {
@@ -96,13 +96,13 @@ void Messages::offer_stacks(const GuestProcess& member, const StacksMessage& how
   if (stacks_.size() < kMaxOffers) stacks_[member.pid] = {member, how};
 }
 
-void Messages::find_maker(const GuestProcess&, const MakerMessage& told) {
-  if (!maker_) maker_ = told;
+void Messages::find_maker(const GuestProcess&, const MakerMessage& content) {
+  if (!maker_) maker_ = content;
 }
 
-template <class Told>
-void Messages::check_data(const GuestProcess& member, const Told& told) {
-  checks_of(member, told.epoch.iterator).hear(member.training_process(), told);
+template <class Content>
+void Messages::check_data(const GuestProcess& member, const Content& content) {
+  loader_checks(member, content.epoch.iterator).receive_report(member.training_process(), content);
 }
 
 void Messages::note(const std::string& whole) {
@@ -111,8 +111,8 @@ void Messages::note(const std::string& whole) {
     notes_.push_back(text);
 }
 
-DataChecks& Messages::checks_of(const GuestProcess& member, std::int32_t iterator) {
-  return checks_[training_.of(member).loader_of(iterator)];
+DataChecks& Messages::loader_checks(const GuestProcess& member, std::int32_t iterator) {
+  return checks_[training_.get_process(member).loader_number(iterator)];
 }
 
 DataFaults Messages::faults(const LoaderHistory* measured) const {
@@ -146,10 +146,10 @@ Injected::Injected(const RunConfig& config) : config_(config) {
   }
 }
 
-std::string Injected::missing(bool of_every_rank) const {
+std::string Injected::missing(bool skips_single_rank) const {
   const auto& injections = config_.declared.inject.value;
   for (std::size_t i = 0; i < injections.size(); ++i) {
-    if (executed_.count(i) > 0 || (of_every_rank && injections[i].rank)) continue;
+    if (executed_.count(i) > 0 || (skips_single_rank && injections[i].rank)) continue;
     return "inject = " + shown_text(injections[i].text) + ": stage " +
            std::string(name_of(injections[i].stage)) + " had no hook in this run" +
            whose(injections[i]) +

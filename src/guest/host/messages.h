@@ -32,9 +32,9 @@ class Injected {
   void executed(std::size_t number) {
     if (number < config_.declared.inject.value.size()) executed_.insert(number);
   }
-  // Returns a sentence about the first delay that did not run, or "" if all ran. `of_every_rank`
-  // leaves out delays of a single rank, which may not have begun.
-  std::string missing(bool of_every_rank) const;
+  // Returns a sentence about the first delay that did not run, or "" if all ran.
+  // `skips_single_rank` leaves out delays of a single rank, which may not have begun.
+  std::string missing(bool skips_single_rank) const;
 
  private:
   const RunConfig& config_;
@@ -52,7 +52,7 @@ class Messages {
   // All outlive this.
   Messages(const RunConfig& config, TrainingProcesses& training, ProcessWatch& watch);
 
-  void hear(const GuestProcess& member, const std::string& text);
+  void receive_report(const GuestProcess& member, const std::string& text);
   void note(const std::string& whole);  // cuts a long sentence
 
   const std::string& failure() const { return failure_; }  // exception of the loader; "": none
@@ -79,27 +79,29 @@ class Messages {
   };
   template <auto parse, auto act>
   static constexpr Handler handler(MessageKind kind);
-  static const Handler* handler_of(std::string_view what);  // null: unknown kind
+  static const Handler* find_handler(std::string_view what);  // null: unknown kind
 
-  void meet_loader(const GuestProcess& member, const LoaderMessage& told);
-  void degrade(const GuestProcess& member, const Degradation& told);
+  void meet_loader(const GuestProcess& member, const LoaderMessage& content);
+  void degrade(const GuestProcess& member, const Degradation& content);
   void refuse(const GuestProcess&, const std::string& sentence) { refusal_ = sentence; }
   void fail(const GuestProcess& member, const std::string& sentence);
   void inject(const GuestProcess&, const std::size_t& number) { injected_.executed(number); }
   void use_gpu(const GuestProcess&, const NoContent&) { uses_gpu_ = true; }
-  void watch_gpu(const GuestProcess& member, const NoContent&) { training_.of(member).watch_gpu(); }
-  void watch_no_gpu(const GuestProcess& member, const NoContent&) {
-    training_.of(member).watch_no_gpu();
+  void watch_gpu(const GuestProcess& member, const NoContent&) {
+    training_.get_process(member).watch_gpu();
   }
-  void watch_threads(const GuestProcess& member, const ThreadsMessage& told);
+  void watch_no_gpu(const GuestProcess& member, const NoContent&) {
+    training_.get_process(member).watch_no_gpu();
+  }
+  void watch_threads(const GuestProcess& member, const ThreadsMessage& content);
   void offer_stacks(const GuestProcess& member, const StacksMessage& how);
   void count(const GuestProcess& member, const CounterValues& values) {
     counters_.put(member.id(), member.is_worker, values);
   }
-  void find_maker(const GuestProcess&, const MakerMessage& told);
-  template <class Told>
-  void check_data(const GuestProcess& member, const Told& told);
-  DataChecks& checks_of(const GuestProcess& member, std::int32_t iterator);
+  void find_maker(const GuestProcess&, const MakerMessage& content);
+  template <class Content>
+  void check_data(const GuestProcess& member, const Content& content);
+  DataChecks& loader_checks(const GuestProcess& member, std::int32_t iterator);
 
   TrainingProcesses& training_;
   ProcessWatch& watch_;

@@ -19,7 +19,7 @@ constexpr std::size_t kLocksAtOnce = 8;  // processes whose locks one call looks
 constexpr std::size_t kMaxPools = 16;    // thread pools of libraries
 
 // Lists a folder. Returns the entries found so far if the folder disappears.
-std::vector<std::filesystem::path> entries_of(const std::string& folder) {
+std::vector<std::filesystem::path> list_entries(const std::string& folder) {
   std::vector<std::filesystem::path> entries;
   std::error_code gone;
   const std::filesystem::directory_iterator end;
@@ -30,10 +30,10 @@ std::vector<std::filesystem::path> entries_of(const std::string& folder) {
 
 }  // namespace
 
-void ProcessWatch::hear(const JobProcess& process, const ThreadsMessage& told) {
-  locks_.know(process.pid, told.interpreter);
+void ProcessWatch::receive_report(const JobProcess& process, const ThreadsMessage& content) {
+  locks_.know(process.pid, content.interpreter);
   if (!process.is_worker) return;
-  for (const auto& [library, threads] : told.pools) {
+  for (const auto& [library, threads] : content.pools) {
     if (pools_.size() >= kMaxPools && !pools_.contains(library)) continue;
     pools_[library] = std::max(pools_[library], threads);
   }
@@ -77,7 +77,7 @@ void ProcessWatch::fold_threads_of_ended() {
   std::erase_if(times_, [&](const auto& one) {
     const auto& [worker, thread] = one.first;
     const bool is_over = !is_running({worker, thread.pid == worker ? thread.started : 0});
-    if (is_over) of_ended_.add(one.second);
+    if (is_over) ended_workers_.add(one.second);
     return is_over;
   });
 }
@@ -85,7 +85,7 @@ void ProcessWatch::fold_threads_of_ended() {
 bool ProcessWatch::look_at_threads(pid_t worker) {
   fold_threads_of_ended();
   std::int64_t threads = 0;
-  for (const auto& entry : entries_of(proc(worker) + "/task")) {
+  for (const auto& entry : list_entries(proc(worker) + "/task")) {
     const auto thread = static_cast<pid_t>(std::strtol(entry.filename().c_str(), nullptr, 10));
     const auto stat = read_process_stat(entry.string());
     if (!stat) continue;
@@ -102,9 +102,9 @@ bool ProcessWatch::look_at_threads(pid_t worker) {
 }
 
 void ProcessWatch::look_at_files(pid_t process) {
-  const std::int64_t most = value_in(proc(process) + "/limits", "Max open files").value_or(0);
+  const std::int64_t most = read_value(proc(process) + "/limits", "Max open files").value_or(0);
   if (most == 0) return;
-  const auto open = std::ssize(entries_of(proc(process) + "/fd"));
+  const auto open = std::ssize(list_entries(proc(process) + "/fd"));
   if (most_files_ != 0 && open * most_files_ <= open_files_ * most) return;
   open_files_ = open;
   most_files_ = most;
@@ -128,7 +128,7 @@ void ProcessWatch::look_at_shared_memory() {
 
 void ProcessWatch::add_threads(std::vector<Metric>& metrics) const {
   if (times_.empty()) return;
-  WorkersTime spent = of_ended_;
+  WorkersTime spent = ended_workers_;
   for (const auto& [thread, time] : times_) spent.add(time);
   metrics.push_back(make_metric(metric::workers_threads, "threads of the worker that has most",
                                 static_cast<double>(most_threads_)));

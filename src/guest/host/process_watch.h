@@ -22,7 +22,7 @@ namespace loaderscope::guest {
 
 class ProcessWatch {
  public:
-  void hear(const JobProcess& process, const ThreadsMessage& told);
+  void receive_report(const JobProcess& process, const ThreadsMessage& content);
   // Samples the locks of a few processes often, in rotation, and everything else from time to time.
   void look(const std::vector<JobProcess>& processes);
 
@@ -55,7 +55,7 @@ class ProcessWatch {
   std::int64_t looks_ = 0;                                   // looks within the window
   std::int64_t worker_looks_ = 0;                            // looks that saw a worker run
   std::map<std::pair<pid_t, ProcessId>, ThreadTime> times_;  // times by worker and thread
-  WorkersTime of_ended_;
+  WorkersTime ended_workers_;
   std::int64_t most_threads_ = 0;              // threads of one worker
   std::map<std::string, std::int64_t> pools_;  // configured threads of each library
   // files of the process that is nearest to its limit

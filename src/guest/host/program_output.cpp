@@ -13,7 +13,7 @@ namespace {
 
 constexpr off_t kMaxShown = 16 * 1024;  // bytes of the end
 
-std::string end_of(int descriptor) {
+std::string read_end(int descriptor) {
   const off_t size = std::max<off_t>(0, ::lseek(descriptor, 0, SEEK_END));
   const off_t begin = std::max<off_t>(0, size - kMaxShown);
   std::string text(static_cast<std::size_t>(size - begin), '\0');
@@ -36,7 +36,7 @@ ProgramOutput::ProgramOutput(std::string* text) : text_(text), descriptor_(STDER
 
 ProgramOutput::~ProgramOutput() {
   if (text_ == nullptr) return;
-  *text_ = end_of(descriptor_);
+  *text_ = read_end(descriptor_);
   ::close(descriptor_);
 }
 
@@ -52,7 +52,7 @@ constexpr Nanos kFirst = 30 * kSecond;
 // on some machines.
 constexpr Nanos kEarliest = 20 * kSecond;
 
-Nanos first_of(const RunConfig& config) {
+Nanos first_warning(const RunConfig& config) {
   return config.measure.duration.given
              ? std::clamp<Nanos>(config.measure.duration, kEarliest, kFirst)
              : kFirst;
@@ -74,7 +74,7 @@ std::string cause(int pythons, const std::string& why) {
 }  // namespace
 
 NoLoaderWarning::NoLoaderWarning(const RunConfig& config)
-    : config_(config), next_(first_of(config)) {}
+    : config_(config), next_(first_warning(config)) {}
 
 bool NoLoaderWarning::is_due(Nanos since) {
   if (since < next_) return false;

@@ -38,7 +38,7 @@ void subtract(EndedProcesses& all, const EndedProcesses& part) {
 
 // A launcher that takes no batch is a process of the job too.
 std::vector<pid_t> all_of_job(const std::vector<JobProcess>& processes) {
-  std::vector<pid_t> all = descendants_of(::getpid());
+  std::vector<pid_t> all = list_descendants(::getpid());
   for (const JobProcess& process : processes) all.push_back(process.pid);
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
@@ -55,7 +55,7 @@ void add_segments(std::set<std::string>& segments, pid_t pid) {
   }
 }
 
-Bytes bytes_left_of(const std::set<std::string>& segments) {
+Bytes remaining_bytes(const std::set<std::string>& segments) {
   constexpr Bytes kBlock = 512;
   Bytes left = 0;
   for (const std::string& segment : segments) {
@@ -88,14 +88,14 @@ ProcessCounters ResourceUsage::read(const std::vector<JobProcess>& processes) co
     job.ended.minor_faults += stat->children.minor_faults;
     job.ended.major_faults += stat->children.major_faults;
   }
-  ProcessCounters counters = read_counters_of(job);
+  ProcessCounters counters = read_other_counters(job);
   counters.threads = threads;
   counters.resident = counters.shared = 0;
   return counters;
 }
 
 void ResourceUsage::window_begins(const std::vector<JobProcess>& processes) {
-  behind_.clear();
+  readings_.clear();
   begin_ = before_ = read(processes);
   programs_before_.emplace("/", ::getpid());
   note_ended(processes);
@@ -111,7 +111,7 @@ void ResourceUsage::look(const std::vector<JobProcess>& processes, const JobMemo
   ProcessCounters now = read(processes);
   now.resident = memory.resident();
   now.shared = memory.shared();
-  behind_.push_back(now);
+  readings_.push_back(now);
   forget_before(window_end);
   shared_ = std::max<Bytes>(0, used_in_shared_folder() - shared_before_);
   for (const JobProcess& process : processes) add_segments(segments_, process.pid);
@@ -123,12 +123,12 @@ void ResourceUsage::job_ended() {
   if (!begun() || ended_) return;
   note_other_programs();
   ProcessCounters now = read({});
-  const ProcessCounters& last = behind_.empty() ? before_ : behind_.back();
+  const ProcessCounters& last = readings_.empty() ? before_ : readings_.back();
   now.threads = last.threads;
   now.resident = last.resident;
   now.shared = last.shared;
   now.locked = last.locked;
-  behind_.push_back(now);
+  readings_.push_back(now);
 }
 
 void ResourceUsage::note_other_programs() {
@@ -136,8 +136,8 @@ void ResourceUsage::note_other_programs() {
 }
 
 void ResourceUsage::forget_before(Nanos window_end) {
-  for (; !behind_.empty() && behind_.front().at <= window_end; behind_.pop_front())
-    before_ = behind_.front();
+  for (; !readings_.empty() && readings_.front().at <= window_end; readings_.pop_front())
+    before_ = readings_.front();
 }
 
 void ResourceUsage::note_ended(const std::vector<JobProcess>& processes) {
@@ -151,7 +151,7 @@ void ResourceUsage::note_ended(const std::vector<JobProcess>& processes) {
 std::vector<Metric> ResourceUsage::metrics(Nanos window_end) {
   forget_before(window_end);
   const ProcessCounters end =
-      behind_.empty() ? before_ : between(before_, behind_.front(), window_end);
+      readings_.empty() ? before_ : between(before_, readings_.front(), window_end);
   if (end.at <= begin_.at) return {};
   std::vector<Metric> metrics = process_metrics(begin_, end, {});
   if (some_ended_) {
@@ -164,14 +164,14 @@ std::vector<Metric> ResourceUsage::metrics(Nanos window_end) {
   metrics.push_back(
       make_metric(metric::memory_left_shm_bytes,
                   "in segments of /dev/shm that the job had mapped and did not remove",
-                  static_cast<double>(bytes_left_of(segments_))));
+                  static_cast<double>(remaining_bytes(segments_))));
   return metrics;
 }
 
 namespace {
 
 Bytes resident_bytes(pid_t process) {
-  return kKibi * value_in(proc(process) + "/status", "VmRSS").value_or(0);
+  return kKibi * read_value(proc(process) + "/status", "VmRSS").value_or(0);
 }
 
 }  // namespace
@@ -180,11 +180,11 @@ void JobMemory::look(const std::vector<JobProcess>& processes, bool is_last) {
   const Nanos begin = monotonic_now();
   if (!is_last && !pace_.is_due(begin)) return;
   Bytes resident = 0, shared = 0;
-  double of_trainers = 0, of_workers = 0;
+  double trainer_bytes = 0, worker_bytes = 0;
   std::set<pid_t> trainers, workers;
   for (const JobProcess& process : processes) {
-    const auto pages = values_in(proc(process.pid) + "/smaps_rollup",
-                                 {"Pss", "Pss_Shmem", "Private_Clean", "Private_Dirty"});
+    const auto pages = read_values(proc(process.pid) + "/smaps_rollup",
+                                   {"Pss", "Pss_Shmem", "Private_Clean", "Private_Dirty"});
     resident += kKibi * pages[0].value_or(0);
     shared += kKibi * pages[1].value_or(0);
     // One that is ending has no memory any more.
@@ -192,7 +192,7 @@ void JobMemory::look(const std::vector<JobProcess>& processes, bool is_last) {
                                          : resident_bytes(process.pid);
     if (held == 0) continue;
     (process.is_worker ? workers : trainers).insert(process.pid);
-    (process.is_worker ? of_workers : of_trainers) += static_cast<double>(held);
+    (process.is_worker ? worker_bytes : trainer_bytes) += static_cast<double>(held);
   }
   if (resident > 0) {  // 0: all processes have ended
     resident_ = resident;
@@ -206,9 +206,9 @@ void JobMemory::look(const std::vector<JobProcess>& processes, bool is_last) {
   restarted_ = restarted_ || (!workers_.empty() && none_stayed);
   trainers_ = std::move(trainers);
   workers_ = std::move(workers);
-  private_of_workers_ = of_workers;
-  growth_.note(begin, of_trainers + of_workers);
-  growth_of_trainers_.note(begin, of_trainers);
+  private_of_workers_ = worker_bytes;
+  growth_.note(begin, trainer_bytes + worker_bytes);
+  growth_of_trainers_.note(begin, trainer_bytes);
 }
 
 std::vector<Metric> JobMemory::metrics(double batches, double window_s) const {

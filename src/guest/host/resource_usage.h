@@ -71,10 +71,10 @@ class ResourceUsage {
 
   Bytes shared_before_;  // in /dev/shm, of all programs
   Bytes shared_ = 0;
-  std::set<std::string> segments_;      // files of /dev/shm that the job had mapped
-  EndedProcesses ended_before_;         // children of this program that are no part of the job
-  ProcessCounters begin_, before_;      // the window; the last reading before it ended
-  std::deque<ProcessCounters> behind_;  // readings since then
+  std::set<std::string> segments_;        // files of /dev/shm that the job had mapped
+  EndedProcesses ended_before_;           // children of this program that are no part of the job
+  ProcessCounters begin_, before_;        // the window; the last reading before it ended
+  std::deque<ProcessCounters> readings_;  // readings since then
   std::optional<OtherPrograms> programs_before_;  // the window
   std::vector<Detail> other_programs_;            // programs that ran in the window
   SamplingPace pace_{kSecond / 2, 200};

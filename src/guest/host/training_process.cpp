@@ -78,7 +78,7 @@ void TrainingProcess::take_gpu_records() {
   gpu_records_.clear();
 }
 
-bool TrainingProcess::let_go(const Page& page) {
+bool TrainingProcess::release(const Page& page) {
   const auto found = processes_.find(&page);
   if (found == processes_.end()) return true;
   const Process& process = found->second;
@@ -119,14 +119,14 @@ void TrainingProcess::take_facts(Process& process) {
 // False: what it needs has not come yet.
 bool TrainingProcess::take_fact(const GuestEvent& fact) {
   if (fact.kind == GuestEventKind::copied || fact.kind == GuestEventKind::computed) {
-    of_device(fact);
+    take_device_fact(fact);
     return true;
   }
   if (fact.iterator < 0 || loaders_.has_forgotten(fact.iterator)) return true;
   const LoaderFacts* known = loaders_.of(fact.iterator);
   if (known == nullptr) return false;
   const LoaderFacts& loader = *known;
-  LoaderHistory* history = history_of(loader);
+  LoaderHistory* history = get_history(loader);
   if (history == nullptr) return true;
   if (!history->take_fact(fact, loader)) return false;
   if (const auto wait = history->take_wait()) {
@@ -140,14 +140,14 @@ bool TrainingProcess::take_fact(const GuestEvent& fact) {
 }
 
 // Finds the batch by its number among all batches that the process has taken.
-void TrainingProcess::of_device(GuestEvent fact) {
+void TrainingProcess::take_device_fact(GuestEvent fact) {
   while (!takes_.empty() && takes_before_ < fact.count) {
     takes_.pop_front();
     ++takes_before_;
   }
   if (takes_.empty() || takes_before_ != fact.count) return;
   fact.count = takes_.front().step;
-  takes_.front().history->of_device(fact);
+  takes_.front().history->take_device_fact(fact);
 }
 
 void TrainingProcess::take_spans(Process& process) {
@@ -155,15 +155,15 @@ void TrainingProcess::take_spans(Process& process) {
 }
 
 bool TrainingProcess::take_span(const Writer& writer, const Span& span) {
-  const std::int32_t iterator = span.batch >= 0 ? iterator_of(span) : writer.iterator;
+  const std::int32_t iterator = span.batch >= 0 ? span_iterator(span) : writer.iterator;
   if (loaders_.has_forgotten(iterator)) return true;
   const LoaderFacts* loader = loaders_.of(iterator);
   if (loader == nullptr) return false;
-  LoaderHistory* history = history_of(*loader);
+  LoaderHistory* history = get_history(*loader);
   return history == nullptr || history->take_span(writer.worker, span);
 }
 
-LoaderHistory* TrainingProcess::history_of(const LoaderFacts& loader) {
+LoaderHistory* TrainingProcess::get_history(const LoaderFacts& loader) {
   const auto found = histories_.find(loader.number);
   if (found != histories_.end()) return &found->second;
   if (histories_.size() == kMaxLoaders) return nullptr;
@@ -193,7 +193,7 @@ std::vector<const LoaderHistory*> TrainingProcess::used() const {
   return loaders;
 }
 
-std::int32_t TrainingProcess::loader_of(std::int32_t iterator) const {
+std::int32_t TrainingProcess::loader_number(std::int32_t iterator) const {
   const LoaderFacts* loader = loader_with(iterator);
   return loader == nullptr ? -1 : loader->number;
 }
@@ -218,10 +218,10 @@ bool is_range(Nanos begin, Nanos end, Nanos latest) {
 
 bool is_possible(GuestEvent& fact, Nanos now) {
   if (!is_in(static_cast<int>(fact.kind), 1, static_cast<int>(kFactNames.size()) - 1)) return false;
-  const bool of_device =
+  const bool is_device_fact =
       fact.kind == GuestEventKind::copied || fact.kind == GuestEventKind::computed;
   const Nanos end = fact.end == 0 ? fact.begin : fact.end;
-  if (!is_range(fact.begin, end, now + (of_device ? kFarAhead : kAhead)) ||
+  if (!is_range(fact.begin, end, now + (is_device_fact ? kFarAhead : kAhead)) ||
       !is_in(fact.cpu, 0, now + kAhead) || !is_in(fact.queued, 0, now + kAhead))
     return false;
   if (!is_in(fact.iterator, -1, kMaxIterators - 1) || !is_in(fact.generation, 0, kMaxGenerations) ||
@@ -271,8 +271,8 @@ void IteratorLoaders::put(std::int32_t iterator, const Facts& facts) {
   }
   end_ = std::max(end_, iterator + 1);
   const auto next = from_.lower_bound(iterator);
-  const bool goes_on = next != from_.begin() && std::prev(next)->second == facts;
-  if (goes_on) {
+  const bool is_same_run = next != from_.begin() && std::prev(next)->second == facts;
+  if (is_same_run) {
     from_.erase(iterator);
   } else {
     from_[iterator] = facts;

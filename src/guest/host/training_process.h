@@ -72,7 +72,7 @@ class TrainingProcess {
   bool read(Page& page, const Writer& writer);
   // Returns true if no report of a process is needed any more. The process has ended and was read
   // since.
-  bool let_go(const Page& page);
+  bool release(const Page& page);
   // Folds the known steps. `no_more`: missing facts will not come.
   void advance(bool no_more);
 
@@ -87,7 +87,7 @@ class TrainingProcess {
   // Loaders that have delivered a batch, in the order of their first iteration.
   std::vector<const LoaderHistory*> used() const;
   // Returns the number of the loader of `iterator`, or -1 if unknown.
-  std::int32_t loader_of(std::int32_t iterator) const;
+  std::int32_t loader_number(std::int32_t iterator) const;
   std::int64_t left_out() const { return left_out_; }  // facts and spans that match no loader
   const hang::ProgressTracker& movement() const { return movement_; }
   // Returns the facts of the loader of `iterator`, or null if unknown.
@@ -110,14 +110,14 @@ class TrainingProcess {
   };
 
   void take_gpu_records();
-  void of_device(GuestEvent fact);
+  void take_device_fact(GuestEvent fact);
   template <class Report, class Taker>
   void take_in_order(std::deque<Report>& reports, const Taker& take);
   void take_facts(Process& process);
   bool take_fact(const GuestEvent& fact);
   void take_spans(Process& process);
   bool take_span(const Writer& writer, const Span& span);
-  LoaderHistory* history_of(const LoaderFacts& loader);  // null: too many loaders
+  LoaderHistory* get_history(const LoaderFacts& loader);  // null: too many loaders
 
   const RunConfig& given_;
   IteratorLoaders loaders_;

@@ -8,8 +8,8 @@
 
 namespace loaderscope::guest {
 
-TrainingProcess& TrainingProcesses::of(const GuestProcess& member) {
-  const Key key = key_of(member);
+TrainingProcess& TrainingProcesses::get_process(const GuestProcess& member) {
+  const Key key = process_key(member);
   const auto [found, is_new] = processes_.try_emplace(key, given_);
   ProcessOfRank& one = found->second;
   if (is_new) {
@@ -25,7 +25,7 @@ void TrainingProcesses::advance(bool no_more) {
 }
 
 void TrainingProcesses::ended(const GuestProcess& member) {
-  const auto found = processes_.find(key_of(member));
+  const auto found = processes_.find(process_key(member));
   if (found != processes_.end()) found->second.ended = true;
 }
 
@@ -50,7 +50,7 @@ bool TrainingProcesses::is_of_no_account(const ProcessOfRank& one) const {
   });
 }
 
-std::vector<LoaderHistory*> TrainingProcesses::by_rank() {
+std::vector<LoaderHistory*> TrainingProcesses::rank_histories() {
   std::vector<std::pair<std::int32_t, LoaderHistory*>> ranked;
   for (auto& [key, one] : processes_) {
     LoaderHistory* history = one.process.measured();
@@ -77,7 +77,7 @@ const LoaderHistory* TrainingProcesses::first_measured() const {
   return histories.empty() ? nullptr : histories.front();
 }
 
-std::vector<const LoaderHistory*> TrainingProcesses::used_beside_first() const {
+std::vector<const LoaderHistory*> TrainingProcesses::first_used_loaders() const {
   const LoaderHistory* first = first_measured();
   for (const auto& [key, one] : processes_) {
     if (first != nullptr && one.process.measured() == first) return one.process.used();
@@ -97,14 +97,14 @@ bool TrainingProcesses::window_begun() const {
                      [](const LoaderHistory* history) { return history->window().begun(); });
 }
 
-std::int64_t TrainingProcesses::windows_begun_anew() const {
+std::int64_t TrainingProcesses::restarted_windows() const {
   const auto histories = measured();
   return std::count_if(histories.begin(), histories.end(), [](const LoaderHistory* history) {
     return history->thrown_away().batches > 0;
   });
 }
 
-bool TrainingProcesses::in_window() const {
+bool TrainingProcesses::is_window_open() const {
   const auto histories = measured();
   return std::any_of(histories.begin(), histories.end(),
                      [](const LoaderHistory* history) { return history->window().is_open(); });
@@ -168,24 +168,24 @@ Nanos TrainingProcesses::longest_wait() const {
   return longest;
 }
 
-bool TrainingProcesses::each_has_taken(std::int64_t batches, std::int64_t of_each_worker) const {
+bool TrainingProcesses::each_has_taken(std::int64_t batches, std::int64_t worker_batches) const {
   return !processes_.empty() &&
          std::all_of(processes_.begin(), processes_.end(), [&](const auto& entry) {
            const LoaderHistory* history = entry.second.process.measured();
            if (history == nullptr) return false;
            const std::int64_t workers = history->loader().num_workers;
-           return history->taken() >= std::max(batches, of_each_worker * workers);
+           return history->taken() >= std::max(batches, worker_batches * workers);
          });
 }
 
-std::int64_t batches_in(const LoaderFacts& loader) {
+std::int64_t epoch_batches(const LoaderFacts& loader) {
   if (loader.batches > 0 || loader.batch_size <= 0) return loader.batches;
   const std::int64_t whole = loader.samples / loader.batch_size;
   const bool has_rest = loader.samples % loader.batch_size != 0;
   return whole + (has_rest && !loader.drop_last ? 1 : 0);
 }
 
-std::string sentence_of(const std::vector<RankLength>& lengths) {
+std::string length_sentence(const std::vector<RankLength>& lengths) {
   if (lengths.empty()) return "";
   const auto [least, most] =
       std::minmax_element(lengths.begin(), lengths.end(),
@@ -200,18 +200,18 @@ std::string sentence_of(const std::vector<RankLength>& lengths) {
 
 std::optional<std::string> EpochLengths::look(const TrainingProcesses& training, Nanos now) {
   constexpr Nanos kEvery = kSecond / 2;
-  if (is_told_ || now < next_look_) return std::nullopt;
+  if (is_reported_ || now < next_look_) return std::nullopt;
   next_look_ = now + kEvery;
   std::vector<RankLength> lengths;
   for (const auto& trainer : training.trainers()) {
     const LoaderHistory* history = trainer.process->measured();
     if (trainer.rank < 0 || history == nullptr || !history->with_gradients()) return std::nullopt;
-    lengths.push_back({trainer.rank, batches_in(history->loader())});
+    lengths.push_back({trainer.rank, epoch_batches(history->loader())});
     if (lengths.back().batches == 0) return std::nullopt;
   }
-  std::string sentence = sentence_of(lengths);
-  is_told_ = !sentence.empty();
-  return is_told_ ? std::optional(std::move(sentence)) : std::nullopt;
+  std::string sentence = length_sentence(lengths);
+  is_reported_ = !sentence.empty();
+  return is_reported_ ? std::optional(std::move(sentence)) : std::nullopt;
 }
 
 }  // namespace loaderscope::guest

@@ -25,21 +25,21 @@ class TrainingProcesses {
   explicit TrainingProcesses(const RunConfig& given) : given_(given) {}
 
   // Returns the training process of `member`: itself, or the one that it works for.
-  TrainingProcess& of(const GuestProcess& member);
+  TrainingProcess& get_process(const GuestProcess& member);
   void advance(bool no_more);
   void ended(const GuestProcess& member);
 
   // Returns the measured loaders in the order of their ranks. Processes without one are left out.
-  std::vector<LoaderHistory*> by_rank();
+  std::vector<LoaderHistory*> rank_histories();
   const LoaderHistory* first_measured() const;  // null: no process has one
   // Returns all loaders of the process that has first_measured().
-  std::vector<const LoaderHistory*> used_beside_first() const;
+  std::vector<const LoaderHistory*> first_used_loaders() const;
   std::int64_t left_out() const;  // facts and spans that match no loader
 
   // The window of the job is that of its ranks together.
   bool window_begun() const;
-  std::int64_t windows_begun_anew() const;  // restarts of the window when a program began to train
-  bool in_window() const;
+  std::int64_t restarted_windows() const;  // restarts of the window when a program began to train
+  bool is_window_open() const;
   bool windows_ended() const;
   Nanos window_end() const;  // end as far as it is known
   HookCostSchedule::Seen seen() const;
@@ -53,9 +53,9 @@ class TrainingProcesses {
   std::vector<Trainer> trainers() const;
   // Returns the longest current wait for a batch, or 0 if no process waits.
   Nanos longest_wait() const;
-  // Returns true if each process has taken enough batches: `batches`, and `of_each_worker` times
+  // Returns true if each process has taken enough batches: `batches`, and `worker_batches` times
   // its workers. Returns false without processes.
-  bool each_has_taken(std::int64_t batches, std::int64_t of_each_worker) const;
+  bool each_has_taken(std::int64_t batches, std::int64_t worker_batches) const;
 
  private:
   struct ProcessOfRank {
@@ -72,7 +72,7 @@ class TrainingProcesses {
   const RunConfig& given_;
   // A process that starts another program counts as a new one: the loaders are unrelated.
   using Key = std::pair<pid_t, std::int64_t>;
-  static Key key_of(const GuestProcess& member) {
+  static Key process_key(const GuestProcess& member) {
     return {member.training_process(), member.program};
   }
   std::map<Key, ProcessOfRank> processes_;
@@ -82,14 +82,14 @@ class TrainingProcesses {
 // that needs all ranks would wait at the end of the shortest epoch until a timeout of many minutes.
 
 // Returns the batches per epoch of a loader, or 0 if unknown.
-std::int64_t batches_in(const LoaderFacts& loader);
+std::int64_t epoch_batches(const LoaderFacts& loader);
 
 struct RankLength {
   std::int32_t rank;
   std::int64_t batches;
 };
 // Returns "" if all lengths are equal.
-std::string sentence_of(const std::vector<RankLength>& lengths);
+std::string length_sentence(const std::vector<RankLength>& lengths);
 
 class EpochLengths {
  public:
@@ -98,7 +98,7 @@ class EpochLengths {
 
  private:
   Nanos next_look_ = 0;
-  bool is_told_ = false;
+  bool is_reported_ = false;
 };
 
 }  // namespace loaderscope::guest

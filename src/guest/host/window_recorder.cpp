@@ -7,7 +7,7 @@
 namespace loaderscope::guest {
 namespace {
 
-std::int64_t makers_of(const LoaderFacts& loader) {
+std::int64_t count_makers(const LoaderFacts& loader) {
   return std::max<std::int64_t>(1, loader.seen_workers());
 }
 
@@ -21,7 +21,7 @@ FoldOptions fold_options(const RunConfig& given, const LoaderFacts& loader,
                          RunningAccountObserver& booked) {
   FoldOptions options;
   options.observer = &booked;
-  options.workers = static_cast<std::int32_t>(makers_of(loader));
+  options.workers = static_cast<std::int32_t>(count_makers(loader));
   options.in_order = loader.in_order || loader.seen_workers() == 0;
   options.step_row_memory = kStepRows;
   options.exemplar_memory = kExemplars;
@@ -75,13 +75,13 @@ bool WindowRecorder::span(std::int32_t worker, Span span) {
   const Nanos length = span.end - span.begin;
   span.cpu = std::min(span.cpu, length);
   span.queued = std::min(span.queued, length - span.cpu);
-  if (const std::optional<Span> start = first_calls_.take_start_of(worker, span))
+  if (const std::optional<Span> start = first_calls_.take_start(worker, span))
     folder_->span(0, worker, *start);
   folder_->span(0, worker, span);
   return true;
 }
 
-void WindowRecorder::step(StepEvents events, bool of_gpu, bool may_be_last) {
+void WindowRecorder::step(StepEvents events, bool has_gpu_time, bool may_be_last) {
   if (ended_) return;
   StepEvents known = events;
   fill_gaps(events);
@@ -98,7 +98,7 @@ void WindowRecorder::step(StepEvents events, bool of_gpu, bool may_be_last) {
   ++folded_;
   if (!events.warmup) samples_ += events.samples;
   if (!events.warmup) time_of_steps_ += length;
-  if (!events.warmup && of_gpu) {
+  if (!events.warmup && has_gpu_time) {
     ++steps_of_gpu_;
     time_of_gpu_steps_ += length;
   }
@@ -138,7 +138,7 @@ bool is_of_making(const Span& span) {
 
 }  // namespace
 
-std::optional<Span> FirstCalls::take_start_of(std::int32_t worker, Span& span) {
+std::optional<Span> FirstCalls::take_start(std::int32_t worker, Span& span) {
   if (span.stage == Stage::startup) called_[worker] = {};
   if (!is_of_making(span)) return std::nullopt;
   const auto its_calls = called_.find(worker);  // calls of a process whose start was seen

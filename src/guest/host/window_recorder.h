@@ -46,7 +46,7 @@ class FirstCalls {
  public:
   // Call with every span of every worker in the order of time. If `span` is far longer than its
   // stage usually takes, cuts off its beginning and returns that part as a span of startup.
-  std::optional<Span> take_start_of(std::int32_t worker, Span& span);
+  std::optional<Span> take_start(std::int32_t worker, Span& span);
 
  private:
   struct Usual {
@@ -72,9 +72,9 @@ class WindowRecorder {
   // Returns false if no part of the span counts, because it lies before the end of the worker's
   // last span.
   bool span(std::int32_t worker, Span span);
-  // Adds a step. Unknown parts count as 0 ns. `of_gpu`: the compute time comes from the GPU, not
-  // from the host. `may_be_last`: false keeps the window open, however long it is.
-  void step(StepEvents events, bool of_gpu, bool may_be_last = true);
+  // Adds a step. Unknown parts count as 0 ns. `has_gpu_time`: the compute time comes from the GPU,
+  // not from the host. `may_be_last`: false keeps the window open, however long it is.
+  void step(StepEvents events, bool has_gpu_time, bool may_be_last = true);
 
   // Returns true if the next step is measured, as far as known, or if one was measured.
   bool begun() const { return keeper_.measures(folded_ - incomplete_); }

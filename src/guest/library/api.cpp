@@ -59,9 +59,9 @@ void lsg_begin_work(std::int32_t iterator, std::int32_t generation, std::int64_t
 }
 
 void lsg_sample(std::int64_t sample) {
-  constexpr Nanos kOfSample = 600;  // ns of the guest's own code
+  constexpr Nanos kSampleCost = 600;  // ns of the guest's own code
   if (StageStack* stack = stack_of_thread()) stack->sample(sample);
-  if (sample >= 0) membership().took(kOfSample);
+  if (sample >= 0) membership().took(kSampleCost);
 }
 
 void lsg_enter(int stage) {
@@ -85,9 +85,9 @@ int lsg_enter_behind_samples(int stage) {
   return 1;
 }
 
-std::int64_t lsg_end_work(int goes_on_elsewhere) {
+std::int64_t lsg_end_work(int continues_elsewhere) {
   library_threads::end();
-  if (StageStack* stack = stack_of_thread()) stack->end_work(goes_on_elsewhere != 0);
+  if (StageStack* stack = stack_of_thread()) stack->end_work(continues_elsewhere != 0);
   return monotonic_now();
 }
 
@@ -109,13 +109,13 @@ void lsg_device_open(int simulated, int own_copy_stream, std::int64_t in_flight)
 }
 
 void lsg_device_copy(std::int64_t step, std::int64_t taken, const void* host, std::int64_t bytes,
-                     std::int64_t duration, int by_caller, int wait) {
+                     std::int64_t duration, int caller_copies, int wait) {
   taken_by_step.push_back(taken);
   device->submit_copy({.step = step,
                        .host = static_cast<const std::byte*>(host),
                        .bytes = bytes,
                        .duration = duration,
-                       .by_caller = by_caller != 0});
+                       .caller_copies = caller_copies != 0});
   if (wait != 0) device->wait_copied(step);
 }
 

@@ -43,9 +43,9 @@ LOADERSCOPE_API int lsg_is_in_stage(void);
 // Enters a stage that handles the batch after its samples. Returns 0 if no stage was entered,
 // because the calling thread makes no batch whose stages are timed.
 LOADERSCOPE_API int lsg_enter_behind_samples(int stage);
-// Ends the work and returns the time. `goes_on_elsewhere` is nonzero if the thread is not a
+// Ends the work and returns the time. `continues_elsewhere` is nonzero if the thread is not a
 // worker's.
-LOADERSCOPE_API std::int64_t lsg_end_work(int goes_on_elsewhere);
+LOADERSCOPE_API std::int64_t lsg_end_work(int continues_elsewhere);
 LOADERSCOPE_API void lsg_start_up(std::int64_t begin, std::int64_t end);
 LOADERSCOPE_API void lsg_rest(std::int64_t begin, std::int64_t end);
 
@@ -63,7 +63,7 @@ LOADERSCOPE_API std::int64_t lsg_begin_receiving(int is_clocked);
 // that time. Without a clock, the CPU time is the time less `waited` and the run-queue delay.
 LOADERSCOPE_API void lsg_received(std::int32_t iterator, std::int32_t generation,
                                   std::int64_t batch, std::int64_t begin, std::int64_t waited,
-                                  int by_pin_thread);
+                                  int receiver_pins);
 
 // Number of things that Python opened since `watch_opens` was called, or since the fork. 0: files,
 // 1: modules of the program, 2: folders listed, 3: batches begun.
@@ -110,7 +110,7 @@ LOADERSCOPE_API int lsg_begin_batch(std::int32_t iterator, std::int32_t generati
 // that the DataLoader had delivered, from 0.
 LOADERSCOPE_API void lsg_device_open(int simulated, int own_copy_stream, std::int64_t in_flight);
 LOADERSCOPE_API void lsg_device_copy(std::int64_t step, std::int64_t taken, const void* host,
-                                     std::int64_t bytes, std::int64_t duration, int by_caller,
+                                     std::int64_t bytes, std::int64_t duration, int caller_copies,
                                      int wait);
 LOADERSCOPE_API void lsg_device_compute(std::int64_t step, std::int64_t duration);
 LOADERSCOPE_API void lsg_device_wait(std::int64_t step);  // waits for the end of the step's compute

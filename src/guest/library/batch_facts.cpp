@@ -32,9 +32,9 @@ void push(GuestEvent fact) {
   rings->facts.push(fact);
 }
 
-void tell(GuestEvent fact) {
+void push_with_delay(GuestEvent fact) {
   if (membership().rings() == nullptr) return;
-  if (tells_delay(fact.kind)) fact.queued = delay_of_thread();
+  if (has_delay(fact.kind)) fact.queued = delay_of_thread();
   push(fact);
 }
 
@@ -43,8 +43,8 @@ void tell(GuestEvent fact) {
 void lsg_fact(int kind, std::int32_t iterator, std::int32_t generation, std::int32_t worker,
               std::int64_t batch, std::int64_t begin, std::int64_t end, std::int64_t cpu,
               std::int64_t count, std::int64_t bytes) {
-  tell({begin, end, cpu, 0, batch, count, bytes, iterator, generation, worker,
-        static_cast<GuestEventKind>(kind)});
+  push_with_delay({begin, end, cpu, 0, batch, count, bytes, iterator, generation, worker,
+                   static_cast<GuestEventKind>(kind)});
 }
 
 std::int64_t lsg_begin_receiving(int is_clocked) {
@@ -59,7 +59,7 @@ std::int64_t lsg_begin_receiving(int is_clocked) {
 }
 
 void lsg_received(std::int32_t iterator, std::int32_t generation, std::int64_t batch,
-                  std::int64_t begin, std::int64_t waited, int by_pin_thread) {
+                  std::int64_t begin, std::int64_t waited, int receiver_pins) {
   const Nanos now = monotonic_now(), queued = delay_of_thread();
   const Nanos cpu =
       receipt.is_clocked ? cpu_of_thread() - receipt.cpu : now - begin - waited - queued;
@@ -68,7 +68,7 @@ void lsg_received(std::int32_t iterator, std::int32_t generation, std::int64_t b
         .cpu = cpu,
         .queued = queued,
         .batch = batch,
-        .count = by_pin_thread,
+        .count = receiver_pins,
         .iterator = iterator,
         .generation = generation,
         .kind = GuestEventKind::received});
@@ -79,11 +79,11 @@ void lsg_took(std::int64_t begin) { membership().took(monotonic_now() - begin + 
 std::int64_t lsg_ask(std::int32_t iterator, std::int32_t generation) {
   if (membership().must_stop()) return 0;
   const Nanos now = monotonic_now();
-  tell({.begin = now,
-        .count = number_of_thread(),
-        .iterator = iterator,
-        .generation = generation,
-        .kind = GuestEventKind::ask});
+  push_with_delay({.begin = now,
+                   .count = number_of_thread(),
+                   .iterator = iterator,
+                   .generation = generation,
+                   .kind = GuestEventKind::ask});
   lsg_step(0);
   return now;
 }
@@ -91,14 +91,14 @@ std::int64_t lsg_ask(std::int32_t iterator, std::int32_t generation) {
 std::int64_t lsg_take(std::int32_t iterator, std::int32_t generation, std::int64_t batch,
                       std::int64_t count, std::int64_t asked) {
   const Nanos now = monotonic_now();
-  tell({.begin = now,
-        .batch = batch,
-        .count = count,
-        .iterator = iterator,
-        .generation = generation,
-        .kind = GuestEventKind::take});
+  push_with_delay({.begin = now,
+                   .batch = batch,
+                   .count = count,
+                   .iterator = iterator,
+                   .generation = generation,
+                   .kind = GuestEventKind::take});
   lsg_step(1);
-  membership().took(2 * kOfCall);
+  membership().took(2 * kCallCost);
   return now - asked;
 }
 
@@ -112,15 +112,15 @@ void lsg_chosen(std::int32_t iterator, std::int32_t generation, std::int64_t beg
   const CpuMeter::Reading at = reading_of_thread();
   // A choice within another choice has lost the CPU time at its beginning.
   const Nanos cpu = choice.begun == begin ? at.cpu - choice.cpu : at.at - begin;
-  tell({.begin = begin,
-        .end = at.at,
-        .cpu = cpu,
-        .iterator = iterator,
-        .generation = generation,
-        .kind = GuestEventKind::chosen});
+  push_with_delay({.begin = begin,
+                   .end = at.at,
+                   .cpu = cpu,
+                   .iterator = iterator,
+                   .generation = generation,
+                   .kind = GuestEventKind::chosen});
   choice.ended = is_own != 0 ? at.at : 0;
   if (is_own != 0) lsg_rest(at.at, at.at);
-  membership().took(2 * kOfCall);
+  membership().took(2 * kCallCost);
 }
 
 int lsg_begin_batch(std::int32_t iterator, std::int32_t generation, std::int32_t worker,
@@ -137,14 +137,14 @@ int lsg_begin_batch(std::int32_t iterator, std::int32_t generation, std::int32_t
                      .generation = generation,
                      .worker = worker,
                      .kind = GuestEventKind::dispatched};
-  if (is_own != 0) tell(fact);
+  if (is_own != 0) push_with_delay(fact);
   lsg_begin_work(iterator, generation, batch, is_timed ? 1 : 0);
   if (!is_timed || is_whole != 0) lsg_sample(StageStack::kWholeBatch);
   fact.begin = rested_since;
   fact.end = begun;
   fact.kind = GuestEventKind::begun;
-  tell(fact);
+  push_with_delay(fact);
   library_threads::begin();
-  membership().took(kOfCall);
+  membership().took(kCallCost);
   return is_timed ? 1 : 0;
 }

@@ -31,7 +31,7 @@ Bytes bytes_of_part(Object* part) {
   if (size == nullptr) return failed();
   const bool is_number = is_exactly(size, api().PyLong_Type);
   const Bytes bytes = is_number ? api().PyLong_AsLongLong(size) : kUnknown;
-  let_go(size);
+  release_reference(size);
   if (bytes < 0 && api().PyErr_Occurred() != nullptr) return failed();
   return bytes < 0 ? kUnknown : bytes;
 }
@@ -40,7 +40,7 @@ Bytes bytes_of_part(Object* part) {
 Bytes bytes_of_held(Object* part) {
   api().Py_IncRef(part);
   const Bytes bytes = bytes_of_part(part);
-  let_go(part);
+  release_reference(part);
   return bytes;
 }
 
@@ -68,7 +68,7 @@ Bytes bytes_of_values(Object* dictionary) {
   });
 }
 
-Bytes bytes_of(Object* batch) {
+Bytes batch_bytes(Object* batch) {
   if (is_exactly(batch, api().PyList_Type))
     return sum_of_parts(api().PyObject_Size(batch),
                         [&](Size index) { return api().PyList_GetItem(batch, index); });
@@ -79,7 +79,7 @@ Bytes bytes_of(Object* batch) {
   return bytes_of_part(batch);
 }
 
-// Arguments: (iterator, generation, worker, batch, goes_on_elsewhere, samples, data). Returns the
+// Arguments: (iterator, generation, worker, batch, continues_elsewhere, samples, data). Returns the
 // end time of the work. A negative time means that the bytes are unknown, and that the caller must
 // report GuestEventKind::finished.
 Object* finish(Object*, Object* const* given, Size count) {
@@ -90,7 +90,7 @@ Object* finish(Object*, Object* const* given, Size count) {
     numbers[index] = api().PyLong_AsLongLong(given[index]);
   if (api().PyErr_Occurred() != nullptr) return nullptr;
   const Nanos at = lsg_end_work(numbers[4] != 0);
-  const Bytes bytes = bytes_of(given[kNumbers]);
+  const Bytes bytes = batch_bytes(given[kNumbers]);
   if (bytes == kRaised) return nullptr;
   if (bytes == kUnknown) return api().PyLong_FromLongLong(-at);
   lsg_fact(static_cast<int>(GuestEventKind::finished), static_cast<std::int32_t>(numbers[0]),

@@ -38,7 +38,7 @@ int connect_to(const char* path) {
 }
 
 // 0: it is closed, or no socket.
-ino_t identity_of(int descriptor) {
+ino_t read_inode(int descriptor) {
   struct stat status {};
   const bool known = ::fstat(descriptor, &status) == 0 && S_ISSOCK(status.st_mode);
   return known ? status.st_ino : 0;
@@ -80,7 +80,7 @@ int Membership::try_to_join(const char* socket_path, const char* hello) {
   const int line = connect_to(socket_path);
   if (line < 0) return -line;
   socket_ = line;
-  identity_ = identity_of(line);
+  identity_ = read_inode(line);
   const Fd memory = make_memory();
   if (memory < 0) return errno;
   page_ = make_page(memory);
@@ -103,7 +103,7 @@ void Membership::took(Nanos duration) {
   page_->own.store(before + duration, std::memory_order_relaxed);
 }
 
-bool Membership::has_line() const { return socket_ >= 0 && identity_of(socket_) == identity_; }
+bool Membership::has_line() const { return socket_ >= 0 && read_inode(socket_) == identity_; }
 
 void Membership::say(const char* message) {
   if (!has_line()) return;

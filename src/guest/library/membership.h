@@ -15,7 +15,7 @@ namespace loaderscope::guest {
 
 // Own time of the guest in ns that no clock reading shows: of a hook that ends with a clock
 // reading, and of a hook without one.
-inline constexpr Nanos kThereAndBack = 300, kOfCall = 800;
+inline constexpr Nanos kThereAndBack = 300, kCallCost = 800;
 
 class Membership {
  public:

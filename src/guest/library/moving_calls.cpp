@@ -37,7 +37,7 @@ struct Moving {
   static inline Size header = 0;  // bytes of any object; ours follow
 };
 
-Moving& moving_of(Object* self) {
+Moving& get_moving(Object* self) {
   return *reinterpret_cast<Moving*>(reinterpret_cast<std::byte*>(self) + Moving::header);
 }
 
@@ -51,20 +51,20 @@ bool has_modes(const Moving& moving) {
   Object* count = api().PyObject_Vectorcall(moving.modes, nullptr, 0, nullptr);
   if (count == nullptr) api().PyErr_Clear();
   const bool has = count == nullptr || api().PyLong_AsLongLong(count) != 0;
-  let_go(count);
+  release_reference(count);
   return has;
 }
 
 enum class Place { unknown, host, elsewhere };
 
-Place place_of(const Moving& moving, Object* tensor) {
+Place find_place(const Moving& moving, Object* tensor) {
   if (!may_look_at(moving, tensor) || has_modes(moving)) return Place::unknown;
   Object* answer = api().PyObject_GetAttr(tensor, moving.is_cpu);
   if (answer == nullptr) api().PyErr_Clear();
   const Place place = answer == api()._Py_TrueStruct    ? Place::host
                       : answer == api()._Py_FalseStruct ? Place::elsewhere
                                                         : Place::unknown;
-  let_go(answer);
+  release_reference(answer);
   return place;
 }
 
@@ -79,12 +79,12 @@ bool is_host(const Moving& moving, Object* device) {
   Object* kind = api().PyObject_GetAttrString(device, "type");
   if (kind == nullptr) api().PyErr_Clear();
   const bool is = kind != nullptr && is_exactly(kind, api().PyUnicode_Type) && is_word(kind, "cpu");
-  let_go(kind);
+  release_reference(kind);
   return is;
 }
 
 // The argument that names the target, by position or by name. Null if it is missing.
-Object* target_of(Object* const* given, std::size_t count, Object* names) {
+Object* find_target(Object* const* given, std::size_t count, Object* names) {
   if (count > 1) return given[1];
   const Size named = names != nullptr ? api().PyObject_Size(names) : 0;
   for (Size index = 0; index < named; ++index) {
@@ -97,24 +97,24 @@ Object* target_of(Object* const* given, std::size_t count, Object* names) {
 
 bool copies_nothing_by_to(const Moving& moving, Object* const* given, std::size_t count,
                           Object* names) {
-  Object* target = target_of(given, count, names);
+  Object* target = find_target(given, count, names);
   if (target == nullptr || target == api()._Py_NoneStruct || is_exactly(target, moving.dtype) ||
       is_host(moving, target))
     return true;
-  if (may_look_at(moving, target) && place_of(moving, target) == Place::host) return true;
-  return place_of(moving, given[0]) == Place::elsewhere;
+  if (may_look_at(moving, target) && find_place(moving, target) == Place::host) return true;
+  return find_place(moving, given[0]) == Place::elsewhere;
 }
 
 bool copies_nothing(const Moving& moving, Object* const* given, std::size_t count, Object* names) {
   if (!step_is_open || count == 0) return true;
   if (moving.method == kTo) return copies_nothing_by_to(moving, given, count, names);
-  if (moving.method == kCuda) return place_of(moving, given[0]) == Place::elsewhere;
-  return place_of(moving, given[0]) == Place::host ||
-         (count > 1 && place_of(moving, given[1]) == Place::elsewhere);
+  if (moving.method == kCuda) return find_place(moving, given[0]) == Place::elsewhere;
+  return find_place(moving, given[0]) == Place::host ||
+         (count > 1 && find_place(moving, given[1]) == Place::elsewhere);
 }
 
 Object* call_quickly(Object* self, Object* const* arguments, std::size_t count, Object* names) {
-  const Moving& moving = moving_of(self);
+  const Moving& moving = get_moving(self);
   const bool nothing = copies_nothing(moving, arguments, count & ~kIsOffset, names);
   return api().PyObject_Vectorcall(nothing ? moving.original : moving.slow, arguments, count,
                                    names);
@@ -122,7 +122,7 @@ Object* call_quickly(Object* self, Object* const* arguments, std::size_t count, 
 
 // Handles calls for an interpreter without PyObject_Vectorcall.
 Object* call(Object* self, Object* arguments, Object* named) {
-  const Moving& moving = moving_of(self);
+  const Moving& moving = get_moving(self);
   return api().PyObject_Call(step_is_open ? moving.slow : moving.original, arguments, named);
 }
 
@@ -134,19 +134,19 @@ Object* bound(Object* self, Object* instance, Object*) {
 Object* attribute(Object* self, Object* name) {
   if (is_word(name, "__call__") || is_word(name, "__get__"))
     return api().PyObject_GenericGetAttr(self, name);
-  return api().PyObject_GetAttr(moving_of(self).original, name);
+  return api().PyObject_GetAttr(get_moving(self).original, name);
 }
 
-Size hash(Object* self) { return api().PyObject_Hash(moving_of(self).original); }
+Size hash(Object* self) { return api().PyObject_Hash(get_moving(self).original); }
 
 Object* compare(Object* self, Object* other, int how) {
   if (how != kEqual && how != kNotEqual) return new_reference(api()._Py_NotImplementedStruct);
-  const bool is_same = other == self || other == moving_of(self).original;
+  const bool is_same = other == self || other == get_moving(self).original;
   if (!is_same) return new_reference(api()._Py_NotImplementedStruct);
   return new_reference(how == kEqual ? api()._Py_TrueStruct : api()._Py_FalseStruct);
 }
 
-Object* shown(Object* self) { return api().PyObject_Repr(moving_of(self).original); }
+Object* shown(Object* self) { return api().PyObject_Repr(get_moving(self).original); }
 
 Object* refused(Object*, Object*, Object*) { return refuse("none is made but by loaderscope"); }
 
@@ -193,8 +193,8 @@ Object* make_moving(Object*, Object* const* given, Size count) {
   if (api().PyErr_Occurred() != nullptr) return nullptr;
   Object* made = api().PyType_GenericAlloc(type, 0);
   if (made == nullptr) return nullptr;
-  moving_of(made) = {call_quickly, held[0], held[1], held[2], held[3],
-                     held[4],      held[5], held[6], held[7], method};
+  get_moving(made) = {call_quickly, held[0], held[1], held[2], held[3],
+                      held[4],      held[5], held[6], held[7], method};
   return new_reference(made);  // this reference is never released
 }
 

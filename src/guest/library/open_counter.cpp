@@ -17,7 +17,7 @@ namespace {
 // Threads of an interpreter without a lock may count at once.
 std::array<std::atomic<std::int64_t>, static_cast<std::size_t>(What::kCount)> counts;
 
-std::atomic<std::int64_t>* count_of(What what) {
+std::atomic<std::int64_t>* find_count(What what) {
   const auto index = static_cast<std::size_t>(what);
   return index < counts.size() ? &counts[index] : nullptr;
 }
@@ -25,11 +25,11 @@ std::atomic<std::int64_t>* count_of(What what) {
 }  // namespace
 
 void count(What what) {
-  if (auto* one = count_of(what)) one->fetch_add(1, std::memory_order_relaxed);
+  if (auto* one = find_count(what)) one->fetch_add(1, std::memory_order_relaxed);
 }
 
 std::int64_t counted(What what) {
-  const auto* one = count_of(what);
+  const auto* one = find_count(what);
   return one != nullptr ? one->load(std::memory_order_relaxed) : 0;
 }
 
@@ -49,7 +49,7 @@ Object* note;  // is called with each path and its What, as long as it is there
 void* noting;  // the interpreter that it is an object of
 
 // "" where it is no text: bytes, or an object that has one. It lives as long as `path`.
-std::string_view text_of(Object* path) {
+std::string_view path_text(Object* path) {
   if (!is_exactly(path, api().PyUnicode_Type)) return "";
   Size length = 0;
   const char* text = api().PyUnicode_AsUTF8AndSize(path, &length);
@@ -64,7 +64,7 @@ bool is_of_system(std::string_view path) {
 // Interpreters of one process see each other's events, each with a lock of its own. `note` may be
 // called only in its own interpreter. Returns -1 after an interrupt, such as Ctrl-C. Drops other
 // errors of `note`.
-int tell(Object* path, What what) {
+int notify_listener(Object* path, What what) {
   if (note == nullptr || what == What::modules || current_interpreter() != noting) return 0;
   Object* listener = new_reference(note);  // `note` may be cleared by the call
   Object* result =
@@ -72,8 +72,8 @@ int tell(Object* path, What what) {
   const bool is_interrupted =
       result == nullptr && api().PyErr_ExceptionMatches(*api().PyExc_Exception) == 0;
   if (result == nullptr && !is_interrupted) api().PyErr_Clear();
-  let_go(result);
-  let_go(listener);
+  release_reference(result);
+  release_reference(listener);
   return is_interrupted ? -1 : 0;
 }
 
@@ -81,12 +81,12 @@ int see(Object* arguments, What what) {
   Object* path = api().PyTuple_GetItem(arguments, 0);
   if (path == nullptr) api().PyErr_Clear();
   if (path == nullptr || is_exactly(path, api().PyLong_Type)) return 0;  // a descriptor
-  const std::string_view text = text_of(path);
+  const std::string_view text = path_text(path);
   if (is_of_system(text)) return 0;
   if (what == What::files && (text.ends_with(".pyc") || text.ends_with(".py")))
     what = What::modules;
   open_counter::count(what);
-  return tell(path, what);
+  return notify_listener(path, what);
 }
 
 // Fails the event only with an interruption, which is the program's.
@@ -109,7 +109,7 @@ Object* watch_opens(Object*, Object* const* given, Size count) {
   Object* before = note;
   note = given[0] == api()._Py_NoneStruct ? nullptr : new_reference(given[0]);
   noting = current_interpreter();
-  let_go(before);
+  release_reference(before);
   return new_reference(api()._Py_NoneStruct);
 }
 

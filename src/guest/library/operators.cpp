@@ -38,8 +38,8 @@ struct State {
 };
 
 State*& state() {
-  static State* of_process = new State;  // threads of others may outlive what is destroyed
-  return of_process;
+  static State* instance = new State;  // threads of others may outlive what is destroyed
+  return instance;
 }
 
 Nanos process_cpu_now() {
@@ -49,7 +49,7 @@ Nanos process_cpu_now() {
 }
 
 // "[DALI][CPU op] Run Resize", or by its name in the pipeline without "Run": nothing of others.
-std::string_view operator_in(std::string_view range) {
+std::string_view operator_name(std::string_view range) {
   constexpr std::string_view kBefore = " op] ";
   const auto at = range.find(kBefore);
   if (at == range.npos) return {};
@@ -66,27 +66,27 @@ void keep(State& all, const Run& run) {
 
 struct Ranges {
   int depth = 0;
-  int of_operator = -1;  // the depth of its range; -1: the thread runs none
+  int operator_depth = -1;  // the depth of its range; -1: the thread runs none
 };
 thread_local Ranges ranges;
 
 void begin_range(const char* text) {
   const int depth = ranges.depth++;
-  if (ranges.of_operator >= 0 || depth >= kMaxDepth) return;
-  const std::string_view name = operator_in(text);
+  if (ranges.operator_depth >= 0 || depth >= kMaxDepth) return;
+  const std::string_view name = operator_name(text);
   if (name.empty()) return;
   State& all = *state();
   const std::lock_guard lock(all.mutex);
   const auto known = all.stages.find(name);
   if (known == all.stages.end()) return;
-  ranges.of_operator = depth;
+  ranges.operator_depth = depth;
   all.running.push_back({monotonic_now(), 0, process_cpu_now(), known->second, &ranges});
 }
 
 void end_range() {
   if (ranges.depth == 0) return;
-  if (--ranges.depth != ranges.of_operator) return;
-  ranges.of_operator = -1;
+  if (--ranges.depth != ranges.operator_depth) return;
+  ranges.operator_depth = -1;
   State& all = *state();
   const std::lock_guard lock(all.mutex);
   const auto run = std::find_if(all.running.begin(), all.running.end(),
@@ -99,7 +99,7 @@ void end_range() {
 }
 
 // Returns the part between `from` and `end`. Its CPU time is proportional.
-std::optional<Span> part_of(const Run& run, Nanos from, Nanos end) {
+std::optional<Span> cut_part(const Run& run, Nanos from, Nanos end) {
   Span span;
   span.begin = std::max(run.begin, from);
   span.end = std::min(run.end, end);
@@ -155,7 +155,7 @@ std::vector<Span> between(Nanos begin, Nanos end) {
   std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.begin < b.begin; });
   std::vector<Span> spans;
   for (const Run& run : runs) {
-    if (const auto span = part_of(run, spans.empty() ? begin : spans.back().end, end))
+    if (const auto span = cut_part(run, spans.empty() ? begin : spans.back().end, end))
       spans.push_back(*span);
   }
   return spans;

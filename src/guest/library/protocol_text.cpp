@@ -46,7 +46,7 @@ constexpr std::string_view kTypeName<const void*> = "address";
 
 // The result first.
 template <class Result, class... Arguments>
-std::string types_of(Result (*)(Arguments...)) {
+std::string list_types(Result (*)(Arguments...)) {
   static_assert(!kTypeName<Result>.empty() && (!kTypeName<Arguments>.empty() && ...));
   Parts types;
   types.add(quoted(kTypeName<Result>));
@@ -56,7 +56,7 @@ std::string types_of(Result (*)(Arguments...)) {
 
 std::string functions() {
   Parts all;
-#define FUNCTION(name) all.add(#name, types_of(lsg_##name));
+#define FUNCTION(name) all.add(#name, list_types(lsg_##name));
 #include "guest/library/functions.def"
 #undef FUNCTION
   return all.object();

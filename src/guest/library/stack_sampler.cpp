@@ -45,8 +45,8 @@ int sample(void*) {
   python::Object* result = python::api().PyObject_CallMethod(
       called, "__call__", "L", static_cast<long long>(unseen_time.exchange(0)));
   const bool has_failed = result == nullptr;
-  python::let_go(result);
-  python::let_go(called);
+  python::release_reference(result);
+  python::release_reference(called);
   sample_cost = thread_cpu_now() - begun;
   return has_failed ? -1 : 0;
 }
@@ -130,7 +130,7 @@ Object* sample_lines(Object*, Object* const* given, Size count) {
   if (api().PyErr_Occurred() != nullptr) return nullptr;
   Object* before = stack_sampler::listener;
   stack_sampler::listener = given[0] == api()._Py_NoneStruct ? nullptr : new_reference(given[0]);
-  let_go(before);
+  release_reference(before);
   PageRings* rings = membership().rings();
   if (stack_sampler::listener == nullptr)
     stack_sampler::end();

@@ -15,7 +15,7 @@ void say(std::atomic<std::int64_t>& place, std::int64_t value) {
 
 // Between the samples of a batch the next span takes up what little there is.
 void StageStack::resume() {
-  if (stages_.size() > 1 || in_sample_)
+  if (stages_.size() > 1 || is_in_sample_)
     scope_.emplace(writer_, stages_.back(), StageScope::Kind::runs);
   say_stage();
 }
@@ -40,7 +40,7 @@ void StageStack::begin_work(std::int64_t batch, bool is_timed) {
   named_inside_ = read_inside_ = 0;
   writer_.begin_batch(batch);
   writer_.begin_sample(-1);
-  in_sample_ = false;
+  is_in_sample_ = false;
   stages_.push_back(Stage::opaque);
   say(current_work_.sample, CurrentWork::kNone);
   say(current_work_.batch, batch);
@@ -52,7 +52,7 @@ void StageStack::sample(std::int64_t sample) {
   end_span();
   writer_.end_sample();
   writer_.begin_sample(std::max<std::int64_t>(sample, -1));
-  in_sample_ = sample != kBetweenSamples;
+  is_in_sample_ = sample != kBetweenSamples;
   say(current_work_.sample, sample);
   stages_.resize(1);
   depth_ = 0;
@@ -107,7 +107,7 @@ Nanos StageStack::end_call(const Call& call, bool has_name) {
   return own;
 }
 
-void StageStack::end_work(bool goes_on_elsewhere) {
+void StageStack::end_work(bool continues_elsewhere) {
   if (stages_.empty()) return;
   end_span();
   stages_.clear();
@@ -116,7 +116,7 @@ void StageStack::end_work(bool goes_on_elsewhere) {
   say(current_work_.sample, CurrentWork::kNone);
   say_stage();
   writer_.end_sample();
-  if (goes_on_elsewhere) writer_.skip();
+  if (continues_elsewhere) writer_.skip();
 }
 
 }  // namespace loaderscope::guest

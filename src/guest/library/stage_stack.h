@@ -25,7 +25,7 @@ class StageStack {
   void enter(Stage stage);
   void leave(Bytes bytes);
   bool is_in_stage() const { return stages_.size() > 1; }
-  void end_work(bool goes_on_elsewhere);
+  void end_work(bool continues_elsewhere);
 
   // A call of a function that is a stage. A call within the same stage extends the current span, so
   // nested small calls cost little.
@@ -44,7 +44,7 @@ class StageStack {
   Call begin_call(Stage stage);
   // Bytes that reads within the current call have reported, or that the call reports itself.
   Bytes read_inside() const { return read_inside_; }
-  void tell_read(Bytes bytes) { read_inside_ = bytes; }
+  void set_read(Bytes bytes) { read_inside_ = bytes; }
   // Returns the duration without the named calls in it. `has_name`: the call is a named one for the
   // call around it.
   Nanos end_call(const Call& call, bool has_name);
@@ -63,7 +63,7 @@ class StageStack {
   Bytes read_inside_ = 0;
   Nanos named_inside_ = 0;
   bool is_timed_ = false;
-  bool in_sample_ = false;
+  bool is_in_sample_ = false;
   std::optional<StageScope> scope_;
 };
 

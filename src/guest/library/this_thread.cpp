@@ -27,8 +27,8 @@ thread_local std::int64_t own_number = 0;
 }  // namespace
 
 Membership& membership() {
-  static Membership of_process;
-  return of_process;
+  static Membership instance;
+  return instance;
 }
 
 StageStack* stack_of_thread() { return own_stack.get(); }
@@ -78,7 +78,7 @@ namespace loaderscope::guest::library_threads {
 namespace {
 
 constexpr Nanos kShort = kMillisecond;
-constexpr int kOneOf = 16;  // short batches
+constexpr int kShortInterval = 16;  // short batches
 
 enum Total { kMaking, kOthers, kTotals };
 
@@ -108,7 +108,7 @@ Reading read() { return {monotonic_now(), thread_cpu_now(), process_cpu_now()}; 
 void begin() {
   const bool is_alone = is_making ? making == 1 : making.fetch_add(1) == 0;
   is_making = true;
-  is_measured = is_alone && (!was_short || ++left_out >= kOneOf);
+  is_measured = is_alone && (!was_short || ++left_out >= kShortInterval);
   if (!is_alone) is_shared = true;
   if (!is_measured) return;
   left_out = 0;

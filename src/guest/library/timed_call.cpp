@@ -10,7 +10,7 @@ namespace loaderscope::guest::python {
 namespace {
 
 // 0: it is none, or out of range.
-Bytes number_in(Object* object) {
+Bytes object_number(Object* object) {
   if (!is_exactly(object, api().PyLong_Type)) return 0;
   const Bytes number = api().PyLong_AsLongLong(object);
   api().PyErr_Clear();
@@ -19,26 +19,26 @@ Bytes number_in(Object* object) {
 
 // Bytes of the result of a read: a bytes object, an array, or the number of bytes that it has
 // stored.
-Bytes bytes_in(Object* result) {
+Bytes result_bytes(Object* result) {
   if (is_exactly(result, api().PyBytes_Type) || is_exactly(result, api().PyByteArray_Type))
     return api().PyObject_Size(result);
-  if (is_exactly(result, api().PyLong_Type)) return number_in(result);
+  if (is_exactly(result, api().PyLong_Type)) return object_number(result);
   Object* size = api().PyObject_GetAttrString(result, "nbytes");
   if (size == nullptr) api().PyErr_Clear();
-  const Bytes bytes = size != nullptr ? number_in(size) : 0;
-  let_go(size);
+  const Bytes bytes = size != nullptr ? object_number(size) : 0;
+  release_reference(size);
   return bytes;
 }
 
-void tell_bytes(StageStack& stack, Timed& timed, Object* result) {
+void book_bytes(StageStack& stack, Timed& timed, Object* result) {
   if (stack.read_inside() > 0) timed.asks_system = true;
-  if (!timed.asks_system) stack.tell_read(bytes_in(result));
+  if (!timed.asks_system) stack.set_read(result_bytes(result));
 }
 
 bool has_run(Object* before) {
   if (before == nullptr) return true;
   Object* result = api().PyObject_CallMethod(before, "__call__", nullptr);
-  let_go(result);
+  release_reference(result);
   return result != nullptr;
 }
 
@@ -59,26 +59,26 @@ Object* run(Timed& timed, const Call& run_it) {
   if (has_run(timed.before)) result = run_it(calls_instead(timed) ? timed.instead : timed.original);
   stack = stack_of_thread();
   if (stack == nullptr) return result;
-  if (timed.stage == Stage::read && result != nullptr) tell_bytes(*stack, timed, result);
+  if (timed.stage == Stage::read && result != nullptr) book_bytes(*stack, timed, result);
   const Nanos own = stack->end_call(begun, timed.has_name);
-  if (timed.has_name) (timed.account != nullptr ? timed_of(timed.account) : timed).spent += own;
+  if (timed.has_name) (timed.account != nullptr ? get_timed(timed.account) : timed).spent += own;
   return result;
 }
 
 }  // namespace
 
-void let_go(Object* object) {
+void release_reference(Object* object) {
   if (object != nullptr) api().Py_DecRef(object);
 }
 
 Object* call_quickly(Object* self, Object* const* arguments, std::size_t count, Object* names) {
-  return run(timed_of(self), [&](Object* function) {
+  return run(get_timed(self), [&](Object* function) {
     return api().PyObject_Vectorcall(function, arguments, count, names);
   });
 }
 
 Object* call(Object* self, Object* arguments, Object* named) {
-  return run(timed_of(self),
+  return run(get_timed(self),
              [&](Object* function) { return api().PyObject_Call(function, arguments, named); });
 }
 
@@ -121,24 +121,24 @@ bool is_any_of(Object* name, std::initializer_list<const char*> words) {
 // torch.jit is to compile what it stands for.
 Object* attribute(Object* self, Object* name) {
   if (is_any_of(name, {"__wrapped__", "__original_fn"}))
-    return new_reference(timed_of(self).original);
+    return new_reference(get_timed(self).original);
   if (is_any_of(name, {"__script_if_tracing_wrapper"})) return new_reference(api()._Py_TrueStruct);
   if (is_any_of(name, {"__call__", "__get__", "__reduce__", "__reduce_ex__"}))
     return api().PyObject_GenericGetAttr(self, name);
-  return api().PyObject_GetAttr(timed_of(self).original, name);
+  return api().PyObject_GetAttr(get_timed(self).original, name);
 }
 
 int set_attribute(Object* self, Object* name, Object* value) {
-  return api().PyObject_SetAttr(timed_of(self).original, name, value);
+  return api().PyObject_SetAttr(get_timed(self).original, name, value);
 }
 
-Object* shown(Object* self) { return api().PyObject_Repr(timed_of(self).original); }
+Object* shown(Object* self) { return api().PyObject_Repr(get_timed(self).original); }
 
 // A function of Python's is found by its name, where it is this; others say how they are.
 Object* reduced(Object* self, Object*) {
-  Object* original = timed_of(self).original;
+  Object* original = get_timed(self).original;
   Object* code = api().PyObject_GetAttrString(original, "__code__");
-  let_go(code);
+  release_reference(code);
   if (code != nullptr) return api().PyObject_GetAttrString(original, "__qualname__");
   api().PyErr_Clear();
   return api().PyObject_CallMethod(original, "__reduce_ex__", "i", 4);
@@ -147,7 +147,7 @@ Object* reduced(Object* self, Object*) {
 Object* refused(Object*, Object*, Object*) { return refuse("none is made but by loaderscope"); }
 
 int traverse(Object* self, Visit visit, void* argument) {
-  const Timed& timed = timed_of(self);
+  const Timed& timed = get_timed(self);
   for (Object* held : {timed.original, timed.before, timed.instead, timed.account}) {
     const int found = held != nullptr ? visit(held, argument) : 0;
     if (found != 0) return found;
@@ -158,9 +158,10 @@ int traverse(Object* self, Visit visit, void* argument) {
 void dealloc(Object* self) {
   Object* type = api().PyObject_Type(self);
   api().PyObject_GC_UnTrack(self);
-  Timed& timed = timed_of(self);
+  Timed& timed = get_timed(self);
   if (timed.weak_references != nullptr) api().PyObject_ClearWeakRefs(self);
-  for (Object* held : {timed.original, timed.before, timed.instead, timed.account}) let_go(held);
+  for (Object* held : {timed.original, timed.before, timed.instead, timed.account})
+    release_reference(held);
   api().PyObject_GC_Del(self);
   api().Py_DecRef(type);
   api().Py_DecRef(type);  // the object's own
@@ -203,7 +204,7 @@ Object* reference_or_null(Object* given) {
   return given == api()._Py_NoneStruct ? nullptr : new_reference(given);
 }
 
-// (original, stage, is_part, has_name, is_method, tells_bytes, before, instead); the last two or
+// (original, stage, is_part, has_name, is_method, counts_result, before, instead); the last two or
 // None.
 Object* make_timed(Object*, Object* const* given, Size count) {
   constexpr Size kNumbers = 5;
@@ -214,20 +215,20 @@ Object* make_timed(Object*, Object* const* given, Size count) {
   if (api().PyErr_Occurred() != nullptr) return nullptr;
   Object* made = api().PyType_GenericAlloc(numbers[3] != 0 ? function_type : callable_type, 0);
   if (made == nullptr) return nullptr;
-  timed_of(made) = {.vectorcall = call_quickly,
-                    .weak_references = nullptr,
-                    .original = new_reference(given[0]),
-                    .before = reference_or_null(given[6]),
-                    .instead = reference_or_null(given[7]),
-                    .account = nullptr,
-                    .spent = 0,
-                    .every = 1,
-                    .calls = 0,
-                    .stage = static_cast<Stage>(numbers[0]),
-                    .is_part = numbers[1] != 0,
-                    .has_name = numbers[2] != 0,
-                    .is_of_batch = false,
-                    .asks_system = numbers[4] == 0};
+  get_timed(made) = {.vectorcall = call_quickly,
+                     .weak_references = nullptr,
+                     .original = new_reference(given[0]),
+                     .before = reference_or_null(given[6]),
+                     .instead = reference_or_null(given[7]),
+                     .account = nullptr,
+                     .spent = 0,
+                     .every = 1,
+                     .calls = 0,
+                     .stage = static_cast<Stage>(numbers[0]),
+                     .is_part = numbers[1] != 0,
+                     .has_name = numbers[2] != 0,
+                     .is_of_batch = false,
+                     .asks_system = numbers[4] == 0};
   return made;
 }
 
@@ -243,8 +244,8 @@ Object* handles_batch(Object*, Object* const* given, Size count) {
     return refuse("handles_batch takes two of what timed has made");
   const long long every = api().PyLong_AsLongLong(given[2]);
   if (api().PyErr_Occurred() != nullptr) return nullptr;
-  Timed& timed = timed_of(given[0]);
-  let_go(timed.account);
+  Timed& timed = get_timed(given[0]);
+  release_reference(timed.account);
   timed.account = new_reference(given[1]);
   timed.is_of_batch = true;
   timed.every = timed.calls = static_cast<int>(every);
@@ -254,7 +255,7 @@ Object* handles_batch(Object*, Object* const* given, Size count) {
 // Time of the calls in ns, without the named calls in them.
 Object* spent_by(Object*, Object* const* given, Size count) {
   if (count != 1 || !is_timed(given[0])) return refuse("spent_by takes what timed has made");
-  return api().PyLong_FromLongLong(timed_of(given[0]).spent);
+  return api().PyLong_FromLongLong(get_timed(given[0]).spent);
 }
 
 bool make_types() {
@@ -274,9 +275,9 @@ bool make_types() {
 bool add_timed_functions(Object* dictionary) {
   static MethodDef timed = {"timed", slot(make_timed), kFastCall, nullptr};
   static MethodDef spent = {"spent_by", slot(spent_by), kFastCall, nullptr};
-  static MethodDef of_batch = {"handles_batch", slot(handles_batch), kFastCall, nullptr};
+  static MethodDef handles = {"handles_batch", slot(handles_batch), kFastCall, nullptr};
   return make_types() && add(dictionary, timed) && add(dictionary, spent) &&
-         add(dictionary, of_batch);
+         add(dictionary, handles);
 }
 
 }  // namespace loaderscope::guest::python

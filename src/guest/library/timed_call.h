@@ -26,11 +26,11 @@ struct Timed {
 
   static inline Size header = 0;  // bytes of any object; ours follow
 };
-inline Timed& timed_of(Object* self) {
+inline Timed& get_timed(Object* self) {
   return *reinterpret_cast<Timed*>(reinterpret_cast<std::byte*>(self) + Timed::header);
 }
 
-void let_go(Object* object);  // accepts null
+void release_reference(Object* object);  // accepts null
 
 // The two call protocols of such an object.
 Object* call_quickly(Object* self, Object* const* arguments, std::size_t count, Object* names);

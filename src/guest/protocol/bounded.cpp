@@ -16,20 +16,20 @@ json parse_message(const std::string& text) {
   return message;
 }
 
-std::string text_in(const json& message, const char* name, std::size_t longest) {
+std::string read_text(const json& message, const char* name, std::size_t longest) {
   return bounded_text(message.value(name, ""), longest);
 }
 
-std::int64_t number_in(const json& message, const char* name, const Range& range,
-                       std::int64_t otherwise) {
+std::int64_t read_number(const json& message, const char* name, const Range& range,
+                         std::int64_t otherwise) {
   const std::int64_t number = message.value(name, otherwise);
   if (number < range.least || number > range.most)
     throw ValueError(std::string(name) + ": out of range");
   return number;
 }
 
-std::int64_t clamped_in(const json& message, const char* name, const Range& range,
-                        std::int64_t otherwise) {
+std::int64_t read_clamped(const json& message, const char* name, const Range& range,
+                          std::int64_t otherwise) {
   return std::clamp(message.value(name, otherwise), range.least, range.most);
 }
 

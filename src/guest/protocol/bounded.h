@@ -30,17 +30,17 @@ inline std::string bounded_text(const std::string& whole, std::size_t longest = 
 nlohmann::json parse_message(const std::string& text);
 
 // Returns the text of field `name`, or "" if it is missing.
-std::string text_in(const nlohmann::json& message, const char* name,
-                    std::size_t longest = kMaxName);
+std::string read_text(const nlohmann::json& message, const char* name,
+                      std::size_t longest = kMaxName);
 
 struct Range {
   std::int64_t least, most;
 };
 // Returns `otherwise` if the field is missing. Throws ValueError for a number outside the range.
-std::int64_t number_in(const nlohmann::json& message, const char* name, const Range& range,
-                       std::int64_t otherwise);
+std::int64_t read_number(const nlohmann::json& message, const char* name, const Range& range,
+                         std::int64_t otherwise);
 // Returns the number clamped to the range, or `otherwise` if the field is missing.
-std::int64_t clamped_in(const nlohmann::json& message, const char* name, const Range& range,
-                        std::int64_t otherwise);
+std::int64_t read_clamped(const nlohmann::json& message, const char* name, const Range& range,
+                          std::int64_t otherwise);
 
 }  // namespace loaderscope::guest

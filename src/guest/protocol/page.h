@@ -33,7 +33,7 @@ struct GuestEvent {
   Nanos begin = 0;
   Nanos end = 0;
   Nanos cpu = 0;
-  // Run-queue delay of the thread since its last fact of `tells_delay`. For `received`, the delay
+  // Run-queue delay of the thread since its last fact of `has_delay`. For `received`, the delay
   // while it received.
   Nanos queued = 0;
   std::int64_t batch = -1;  // number within the iterator and generation
@@ -47,7 +47,7 @@ struct GuestEvent {
 static_assert(sizeof(GuestEvent) == 72 && std::is_trivially_copyable_v<GuestEvent>);
 
 // Returns true for facts of threads without spans, which report their own run-queue delay.
-inline bool tells_delay(GuestEventKind kind) {
+inline bool has_delay(GuestEventKind kind) {
   return kind == GuestEventKind::ask || kind == GuestEventKind::take ||
          kind == GuestEventKind::pinned || kind == GuestEventKind::sent ||
          kind == GuestEventKind::chosen;
@@ -85,14 +85,14 @@ constexpr std::int64_t nearest_with(std::int64_t lowest, int bits, std::int64_t 
   const std::int64_t nearest = other + (ahead < all / 2 ? ahead : ahead - all);
   return nearest < 0 ? nearest + all : nearest;
 }
-inline std::int64_t batch_of(const Span& span, std::int64_t about) {
+inline std::int64_t span_batch(const Span& span, std::int64_t about) {
   return nearest_with(lowest_bits(span.batch, kBatchBits), kBatchBits, about);
 }
-inline std::int32_t generation_of(const Span& span, std::int32_t about) {
+inline std::int32_t span_generation(const Span& span, std::int32_t about) {
   return static_cast<std::int32_t>(
       nearest_with(lowest_bits(span.batch >> kBatchBits, kGenerationBits), kGenerationBits, about));
 }
-inline std::int32_t iterator_of(const Span& span) {
+inline std::int32_t span_iterator(const Span& span) {
   return static_cast<std::int32_t>(span.batch >> (kBatchBits + kGenerationBits));
 }
 

@@ -52,7 +52,7 @@ def _is_binary(path):
         return file.read(4) == b"\x7fELF"
 
 
-def flags_of(settings):
+def make_flags(settings):
     """num_workers=4, cost=["read=8ms", "decode=2ms"], try_=True, in_order=False as flags."""
     flags = []
     for name, value in settings.items():
@@ -84,7 +84,7 @@ def run(command=(), *, show=True, **settings):
     command = [command] if isinstance(command, str) else [os.fspath(word) for word in command]
     with tempfile.TemporaryDirectory(prefix="loaderscope-") as folder:
         saved = os.path.join(folder, "result.json")
-        words = [program(), "run", "--no-progress", *flags_of(settings), f"--also-json={saved}"]
+        words = [program(), "run", "--no-progress", *make_flags(settings), f"--also-json={saved}"]
         if command:
             words += ["--", *command]
         code, text, raised = _printed(words, show)

@@ -18,7 +18,7 @@ constexpr int kMaxBarColumns = 50;   // one letter is 2 % of the window
 constexpr double kSmallest = 0.005;  // share of the window; smaller bars are merged
 
 std::string padded(std::string text, std::size_t columns) {
-  const std::size_t has = columns_of(text);
+  const std::size_t has = count_columns(text);
   if (has < columns) text.append(columns - has, ' ');
   return text;
 }
@@ -41,9 +41,9 @@ std::vector<std::string> labelled(const AnswerLine& line, int width) {
   std::vector<std::string> lines =
       line.is_command ? std::vector{text} : split_lines(wrapped(text, width, kLabelColumns));
   if (line.figures.empty()) return lines;
-  const auto needed = static_cast<int>(columns_of(line.figures));
+  const auto needed = static_cast<int>(count_columns(line.figures));
   const int column = std::min(kFiguresColumn, width - needed);
-  const auto has = static_cast<int>(columns_of(lines.back()));
+  const auto has = static_cast<int>(count_columns(lines.back()));
   if (has + 2 <= column)
     lines.back() = padded(lines.back(), static_cast<std::size_t>(column)) + line.figures;
   else if (has + 2 + needed <= width)
@@ -57,7 +57,7 @@ std::vector<std::string> bar_lines(const std::vector<AnswerBar>& bars, int width
   std::size_t name = 0, longest = 0;
   std::vector<std::string> shares, letters;
   for (const AnswerBar& bar : bars) {
-    name = std::max(name, columns_of(bar.name));
+    name = std::max(name, count_columns(bar.name));
     shares.push_back(fmt::format("{:.0f} %", 100 * bar.share));
     const double count = std::clamp(std::round(50 * bar.share), 0.0, double{kMaxBarColumns});
     letters.emplace_back(static_cast<std::size_t>(count), '#');
@@ -71,7 +71,7 @@ std::vector<std::string> bar_lines(const std::vector<AnswerBar>& bars, int width
       const std::size_t column = name + 11 + longest + 2;
       line = padded(std::move(line), column) + printable(bars[i].remark);
     }
-    if (columns_of(line) > static_cast<std::size_t>(width)) {
+    if (count_columns(line) > static_cast<std::size_t>(width)) {
       const std::string cut = wrapped(line, width - 4, 0);
       line = cut.substr(0, cut.find('\n')) + " ...";
     }
@@ -96,7 +96,7 @@ std::vector<std::string> picture(const Answer& answer, int width) {
   if (answer.table.empty()) return {};
   std::vector<std::string> lines = answer.table.lines(width);
   for (std::string& line : lines) {
-    if (columns_of(line) > static_cast<std::size_t>(width)) {
+    if (count_columns(line) > static_cast<std::size_t>(width)) {
       const std::string cut = wrapped(line, width - 4, 0);
       line = cut.substr(0, cut.find('\n')) + " ...";
     }
@@ -125,7 +125,7 @@ std::vector<std::string> rendered(const Answer& answer, int width) {
   }
   if (!answer.ending.empty()) {
     const std::string with = lines.back() + "    " + answer.ending;
-    if (columns_of(with) <= static_cast<std::size_t>(width)) lines.back() = with;
+    if (count_columns(with) <= static_cast<std::size_t>(width)) lines.back() = with;
   }
   return lines;
 }
@@ -249,9 +249,9 @@ void print_answer(std::ostream& out, const Answer& answer, const ReportStyle& st
       split_lines(wrapped(printable(answer.headline), std::min(style.width, kMaxAnswerColumns), 0))
           .size();
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    const bool in_colour = style.colour && i < first;
-    if (in_colour) out << colour_of(answer.tone);
-    out << lines[i] << (in_colour ? "\x1b[0m\n" : "\n");
+    const bool is_coloured = style.colour && i < first;
+    if (is_coloured) out << tone_colour(answer.tone);
+    out << lines[i] << (is_coloured ? "\x1b[0m\n" : "\n");
   }
 }
 

@@ -17,8 +17,8 @@ namespace {
 
 struct CausePhrase {
   Cause cause;
-  std::string_view of_loader;   // phrase for the built-in loader; {} is the kind of its samples
-  std::string_view of_program;  // phrase for a measured program
+  std::string_view loader_phrase;   // phrase for the built-in loader; {} is the kind of its samples
+  std::string_view program_phrase;  // phrase for a measured program
   std::string_view noun;
 };
 
@@ -47,7 +47,7 @@ constexpr CausePhrase kPhrases[] = {
     {Cause::other, "for no known reason", "for no known reason", "no known cause"},
 };
 
-const CausePhrase& row_of(Cause cause) {
+const CausePhrase& phrase_row(Cause cause) {
   return *std::find_if(std::begin(kPhrases), std::end(kPhrases),
                        [&](const CausePhrase& row) { return row.cause == cause; });
 }
@@ -102,15 +102,15 @@ std::string cause_phrase(Cause cause, const RunRecord& record, const Account& ac
   if (cause == Cause::launch && waits_for_sampler(record, account))
     return "choosing the samples is too slow";
   if (cause == Cause::contention && others_matter(record)) return "other programs take its cores";
-  const CausePhrase& row = row_of(cause);
+  const CausePhrase& row = phrase_row(cause);
   std::string_view kind = kind_of_samples(record);
   if (cause == Cause::read && (kind == "images" || kind == "samples")) kind = "files";
   if (cause == Cause::decode && is_program(record)) kind = "images";
-  const std::string_view text = is_program(record) ? row.of_program : row.of_loader;
+  const std::string_view text = is_program(record) ? row.program_phrase : row.loader_phrase;
   return fmt::format(fmt::runtime(text), kind);
 }
 
-std::string_view cause_noun(Cause cause) { return row_of(cause).noun; }
+std::string_view cause_noun(Cause cause) { return phrase_row(cause).noun; }
 
 std::string_view finding_phrase(std::string_view finding, const RunRecord& record) {
   if (finding == "no-workers" && !is_program(record)) return "the trainer makes every batch itself";
@@ -120,11 +120,12 @@ std::string_view finding_phrase(std::string_view finding, const RunRecord& recor
 }
 
 std::optional<Cause> cause_of_finding(std::string_view finding) {
-  constexpr std::pair<std::string_view, Cause> kOfStages[] = {{"decode-bound", Cause::decode},
-                                                              {"augment-bound", Cause::augment},
-                                                              {"collate-bound", Cause::collate},
-                                                              {"own-code", Cause::opaque}};
-  for (const auto& [id, cause] : kOfStages)
+  constexpr std::pair<std::string_view, Cause> kStageFindings[] = {
+      {"decode-bound", Cause::decode},
+      {"augment-bound", Cause::augment},
+      {"collate-bound", Cause::collate},
+      {"own-code", Cause::opaque}};
+  for (const auto& [id, cause] : kStageFindings)
     if (id == finding) return cause;
   return std::nullopt;
 }
@@ -145,7 +146,7 @@ void shorten_phrase(std::string& headline) {
 
 std::string who_waits(const RunRecord& record) {
   if (device_kind(record.config.trainer.device.value) == DeviceKind::program) return "Training";
-  return gpus_of(record) > 1 ? "GPUs" : "GPU";
+  return count_gpus(record) > 1 ? "GPUs" : "GPU";
 }
 
 }  // namespace loaderscope

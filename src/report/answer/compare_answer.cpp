@@ -31,11 +31,12 @@ TextTable compared_table(const ComparisonResult& judgement) {
   TextTable table("lrrrl", {"", "A", "B", "change", ""});
   std::vector<const Difference*> shown;
   if (const Difference* rate = judgement.find("samples-per-s")) shown.push_back(rate);
-  const bool is_told = judgement.verdict == Outcome::worse || judgement.verdict == Outcome::better;
+  const bool is_decided =
+      judgement.verdict == Outcome::worse || judgement.verdict == Outcome::better;
   for (const Difference& one : judgement.differences) {
     if (shown.size() == kMaxDifferences) break;
-    const bool matters = is_told ? one.verdict == judgement.verdict || &one == judgement.blamed()
-                                 : one.row != nullptr && one.row->decides;
+    const bool matters = is_decided ? one.verdict == judgement.verdict || &one == judgement.blamed()
+                                    : one.row != nullptr && one.row->decides;
     if (matters && std::find(shown.begin(), shown.end(), &one) == shown.end())
       shown.push_back(&one);
   }
@@ -45,7 +46,7 @@ TextTable compared_table(const ComparisonResult& judgement) {
   return table;
 }
 
-std::string list_of(const ComparisonResult& judgement, Outcome verdict) {
+std::string name_list(const ComparisonResult& judgement, Outcome verdict) {
   std::vector<std::string> names;
   for (const Difference& one : judgement.differences)
     if (one.verdict == verdict && names.size() < kMaxNames) names.push_back(name_for_people(one));
@@ -53,9 +54,9 @@ std::string list_of(const ComparisonResult& judgement, Outcome verdict) {
 }
 
 // "cannot tell: CPU per sample, memory. The same: waiting for read"
-std::string words_of_the_rest(const ComparisonResult& judgement) {
-  const std::string open = list_of(judgement, Outcome::cannot_tell),
-                    same = list_of(judgement, Outcome::same);
+std::string describe_rest(const ComparisonResult& judgement) {
+  const std::string open = name_list(judgement, Outcome::cannot_tell),
+                    same = name_list(judgement, Outcome::same);
   std::string text = open.empty() ? "" : "cannot tell: " + open;
   if (!same.empty()) text += (text.empty() ? "the same: " : ". The same: ") + same;
   return text;
@@ -68,8 +69,9 @@ std::string basis_of_comparison(const Comparison& comparison, const ComparisonRe
   std::string text = fmt::format("{} of runs, {}", plural(judgement.pairs, "pair"),
                                  plain_figures(format_duration(comparison.spent)));
   const Difference* rate = judgement.find("samples-per-s");
-  const bool is_told = judgement.verdict == Outcome::worse || judgement.verdict == Outcome::better;
-  if (is_told && rate != nullptr && rate->least_seen > 0)
+  const bool is_decided =
+      judgement.verdict == Outcome::worse || judgement.verdict == Outcome::better;
+  if (is_decided && rate != nullptr && rate->least_seen > 0)
     text += fmt::format("; a change of {} would have been seen", least_change(rate->least_seen));
   return comparison.interrupted ? text + " (interrupted)" : text;
 }
@@ -98,16 +100,16 @@ LineTone tone_of_comparison(const GateAnswer& gate, Outcome verdict) {
 
 Answer answer_comparison(const Comparison& comparison) {
   const ComparisonResult judgement = judge(comparison);
-  const GateAnswer gate = gate_of(comparison, judgement);
+  const GateAnswer gate = decide_gate(comparison, judgement);
   Answer answer;
   answer.is_table_first = true;
   answer.tone = tone_of_comparison(gate, judgement.verdict);
   answer.headline = compare_headline(comparison, judgement, gate);
   const std::string memory = plain_figures(memory_line(judgement));
   const Difference* more_memory = judgement.more_memory();
-  const Worse* of_memory = more_memory == nullptr ? nullptr : gate.find(more_memory->name);
+  const Worse* worse_memory = more_memory == nullptr ? nullptr : gate.find(more_memory->name);
   const bool fails_by_memory =
-      of_memory != nullptr && of_memory->fails && judgement.verdict != Outcome::worse;
+      worse_memory != nullptr && worse_memory->fails && judgement.verdict != Outcome::worse;
   if (fails_by_memory) {
     answer.last.push_back({"Why", answer.headline});
     answer.headline = "MORE MEMORY: " + memory;
@@ -130,7 +132,7 @@ Answer answer_comparison(const Comparison& comparison) {
     answer.first.push_back({"Why", plain_figures(line)});
   if (!memory.empty() && !fails_by_memory) answer.last.push_back({"Also", memory});
   if (judgement.verdict == Outcome::worse || judgement.verdict == Outcome::better)
-    if (const std::string rest = words_of_the_rest(judgement); !rest.empty())
+    if (const std::string rest = describe_rest(judgement); !rest.empty())
       answer.last.push_back({"Also", rest});
   const std::string basis = basis_of_comparison(comparison, judgement);
   if (!basis.empty()) answer.last.push_back({"Why", basis});

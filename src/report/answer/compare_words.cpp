@@ -41,7 +41,7 @@ std::string plain_value(const Difference& one, double value) {
 namespace {
 
 // "decode takes 20 % longer", "waiting for read 20 % -> 35 %"
-std::string words_of_blamed(const Difference& one) {
+std::string describe_blamed(const Difference& one) {
   const std::string name = name_for_people(one);
   if (one.scale == Scale::share)
     return fmt::format("{} {} -> {}", name, whole_percent(one.a), whole_percent(one.b));
@@ -63,7 +63,7 @@ const Difference* first_of_verdict(const ComparisonResult& judgement) {
   return nullptr;
 }
 
-std::string words_of_counts(const ComparisonResult& judgement) {
+std::string describe_counts(const ComparisonResult& judgement) {
   for (const CountChange& count : judgement.counts)
     if (count.changed())
       return fmt::format("{} {:.4g} -> {:.4g} per sample", spoken(count.name), count.a, count.b);
@@ -71,7 +71,7 @@ std::string words_of_counts(const ComparisonResult& judgement) {
 }
 
 // Returns the text after SLOWER and FASTER.
-std::string words_of_change(const Comparison& comparison, const ComparisonResult& judgement) {
+std::string describe_change(const Comparison& comparison, const ComparisonResult& judgement) {
   const Difference* rate = judgement.find("samples-per-s");
   const Difference* first = first_of_verdict(judgement);
   const Difference* blamed = judgement.blamed();
@@ -86,12 +86,12 @@ std::string words_of_change(const Comparison& comparison, const ComparisonResult
   if (comparison.is_of_results)
     cause = changed_wait(comparison, judgement.verdict == Outcome::better);
   else if (blamed != nullptr)
-    cause = words_of_blamed(*blamed);
-  if (text.empty()) return cause.empty() ? words_of_counts(judgement) : cause;
+    cause = describe_blamed(*blamed);
+  if (text.empty()) return cause.empty() ? describe_counts(judgement) : cause;
   if (cause.empty()) return text;
   const auto fits = [&](const std::string& words) {
     constexpr std::string_view kVerdict = "SLOWER: ";
-    return columns_of(text + words) + kVerdict.size() + 2 <=
+    return count_columns(text + words) + kVerdict.size() + 2 <=
            static_cast<std::size_t>(kMaxAnswerColumns);
   };
   // "waiting for decode 30 % -> 38 %" becomes "more waiting for decode" if the line is too long.
@@ -135,9 +135,9 @@ std::string compare_headline(const Comparison& comparison, const ComparisonResul
           "{}{}: {}",
           first_of_verdict(judgement) != nullptr || judgement.blamed() != nullptr ? "SLOWER"
                                                                                   : "MORE WORK",
-          is_accepted ? ", as accepted" : "", words_of_change(comparison, judgement));
+          is_accepted ? ", as accepted" : "", describe_change(comparison, judgement));
     case Outcome::better:
-      return "FASTER: " + words_of_change(comparison, judgement);
+      return "FASTER: " + describe_change(comparison, judgement);
     case Outcome::same:
       return headline_of_same(comparison, judgement);
     case Outcome::cannot_tell:

@@ -82,7 +82,7 @@ std::string setting_text(const RunRecord& record, const Finding& finding) {
   const std::string code = without_comment(finding.pytorch);
   const bool is_call = code.find("(...") != code.npos;
   if (code.empty()) return changes_to_text(finding.to_run);
-  if (!is_call || framework_of(record).row.name != "torch") return short_advice(code);
+  if (!is_call || find_framework(record).row.name != "torch") return short_advice(code);
   const std::string place = place_of_loader(record);
   return place.empty() ? short_advice(code) : place + "  " + call_arguments(short_advice(code));
 }
@@ -127,7 +127,8 @@ AnswerLine make_fix_line(const RunRecord& record, const Analysis& analysis, cons
 std::string shorter_bar_text(const Analysis& analysis, Cause hidden) {
   const auto gain_text = [&](Cause cause) {
     const double saved = analysis.removals.saves(cause);
-    return saved < kMinUsefulGain ? "nothing" : plain_figures(format_percent(saved) + " of the time");
+    return saved < kMinUsefulGain ? "nothing"
+                                  : plain_figures(format_percent(saved) + " of the time");
   };
   const Cause limit = analysis.verdict.candidates.front();
   return fmt::format("without {} {} would be gained, without {} {}", name_of(hidden),
@@ -155,7 +156,7 @@ std::string second_best_text(const RunRecord& record, const Analysis& analysis,
       std::string text = plain_figures(short_advice(finding.pytorch));
       if (is_gain_known(analysis, finding) && finding.changes.size() == 1 &&
           finding.gain() >= kMinNamedGain)
-        if (const auto speed = speedup_of(finding.changes.front()); speed && speed->factor == 2)
+        if (const auto speed = find_speedup(finding.changes.front()); speed && speed->factor == 2)
           text += fmt::format("; {} twice as fast gives {} samples/s", name_of(speed->stage),
                               plain_rate(finding.rate_after));
       if (!has_technical_word(text)) return text;

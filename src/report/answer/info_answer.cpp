@@ -60,15 +60,15 @@ std::string sizes_in_words(const Measure& measure) {
 
 std::string classes_in_words(const DatasetInfo& info) {
   if (info.classes.empty()) return "";
-  const auto by_count = [](const auto& a, const auto& b) { return a.second < b.second; };
+  const auto is_rarer = [](const auto& a, const auto& b) { return a.second < b.second; };
   const auto [least, most] =
-      std::minmax_element(info.classes.begin(), info.classes.end(), by_count);
+      std::minmax_element(info.classes.begin(), info.classes.end(), is_rarer);
   return fmt::format("{}, of {} to {}", format_count(std::ssize(info.classes)),
                      format_count(least->second), plural(most->second, "image"));
 }
 
 std::string shuffle_in_words(const ShuffleQuality& shuffle) {
-  if (shuffle.distance <= shuffle.by_chance) return "as good as a full one";
+  if (shuffle.distance <= shuffle.chance_limit) return "as good as a full one";
   return fmt::format("neighbours come {:.0f} samples apart, in a full one {:.0f}", shuffle.apart,
                      shuffle.uniform_apart);
 }

@@ -38,7 +38,7 @@ bool is_storage_known(const JobPlan& plan) {
 }
 
 // "the storage is full from 340 ranks on"
-std::string words_of_full_thing(const JobPlan& plan) {
+std::string describe_full_resource(const JobPlan& plan) {
   const SharedResource* thing = find_full_thing(plan);
   if (thing == nullptr) return is_storage_known(plan) ? "nothing is full" : "";
   const SharedThingRow* row = row_of_shared(*thing);
@@ -58,10 +58,10 @@ std::string plan_headline(const JobPlan& plan) {
   std::string text = plural(job.ranks, "rank") + ": ";
   if (plan.has_busy)
     text += fmt::format("{} {} busy", job.ranks == 1 ? "GPU" : "GPUs",
-                        whole_percent(busy_of(job.account)));
+                        whole_percent(busy_share(job.account)));
   else
     text += plain_rate(job.samples_per_s) + " samples/s";
-  const std::string full = plan.has_busy ? words_of_full_thing(plan) : "";
+  const std::string full = plan.has_busy ? describe_full_resource(plan) : "";
   return full.empty() ? text : text + "; " + full;
 }
 
@@ -83,7 +83,7 @@ std::string fix_of_plan(const JobPlan& plan) {
     return fmt::format("DataLoader(..., num_workers={:.0f}) in each rank, now {:.0f}",
                        std::ceil(thing->needed), std::ceil(thing->given));
   const std::string needed = fmt::format("{}{}", amount_of_thing(*thing, thing->needed),
-                                         row == nullptr ? std::string_view() : row->of_what);
+                                         row == nullptr ? std::string_view() : row->amount_suffix);
   if (thing->given <= 0) return needed + "; now the trainer makes every batch itself";
   return needed + " in place of " + amount_of_thing(*thing, thing->given);
 }
@@ -93,10 +93,10 @@ std::string why_of_plan(const JobPlan& plan) {
   std::string text = fmt::format(
       "{} measured: {} busy",
       plan.measured.ranks == 1 ? "1 rank was" : plural(plan.measured.ranks, "rank") + " were",
-      whole_percent(busy_of(plan.measured.account)));
+      whole_percent(busy_share(plan.measured.account)));
   if (plan.if_unlimited)
     text += fmt::format("; with twice of all that is needed, {} busy",
-                        whole_percent(busy_of(plan.if_unlimited->account)));
+                        whole_percent(busy_share(plan.if_unlimited->account)));
   return text;
 }
 
@@ -113,9 +113,9 @@ std::string cost_of_plan(const JobPlan& plan) {
   return text;
 }
 
-std::string largest_wait_of(const Account& account) {
+std::string largest_wait(const Account& account) {
   const auto largest = std::max_element(account.stall.begin(), account.stall.end());
-  if (share_of(*largest, account) < kSmallestWait) return "";
+  if (window_share(*largest, account) < kSmallestWait) return "";
   return std::string(name_of(static_cast<Cause>(largest - account.stall.begin())));
 }
 
@@ -127,8 +127,8 @@ TextTable plan_table(const JobPlan& plan) {
     const std::size_t at = shown < 2 ? 0 : (i * (count - 1) + (shown - 1) / 2) / (shown - 1);
     const JobSize& size = plan.sizes[at];
     table.add({format_count(size.ranks), plain_rate(size.samples_per_s),
-               plan.has_busy ? whole_percent(busy_of(size.account)) : "",
-               largest_wait_of(size.account)});
+               plan.has_busy ? whole_percent(busy_share(size.account)) : "",
+               largest_wait(size.account)});
   }
   return table;
 }

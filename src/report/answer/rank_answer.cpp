@@ -24,11 +24,11 @@ Cause largest_own_cause(const Account& account) {
 }
 
 double wait_for_ranks(const Account& account) {
-  return share_of(account.waiting_for_ranks, account);
+  return window_share(account.waiting_for_ranks, account);
 }
 
 double own_loader(const Account& account) {
-  return share_of(account.idle() - account.waiting_for_ranks, account);
+  return window_share(account.idle() - account.waiting_for_ranks, account);
 }
 
 struct RankRow {
@@ -53,7 +53,7 @@ std::vector<RankRow> rank_rows(const Analysis& analysis, const std::vector<std::
     if (account.window <= 0) continue;
     const bool is_slow = std::find(slow.begin(), slow.end(), rank) != slow.end();
     RankRow row{{rank},
-                whole_percent(busy_of(account)),
+                whole_percent(busy_share(account)),
                 whole_percent(own_loader(account)),
                 is_slow ? "-" : whole_percent(wait_for_ranks(account))};
     const auto alike = std::find_if(rows.begin(), rows.end(), [&](const RankRow& one) {
@@ -108,7 +108,7 @@ std::optional<Answer> answer_slow_host(const RunRecord& record, const Analysis& 
   for (const std::size_t i : slowest_first(hosts)) {
     const HostRate& host = hosts[i];
     if (!host.is_measured() || ++shown > kMaxRows) continue;
-    table.add({host.name, whole_percent(busy_of(host.account)), whole_percent(host.own_waits()),
+    table.add({host.name, whole_percent(busy_share(host.account)), whole_percent(host.own_waits()),
                i == *slow ? "-" : whole_percent(host.waits_for_ranks())});
   }
   answer.table = table;
@@ -121,7 +121,7 @@ std::optional<Answer> answer_slow_host(const RunRecord& record, const Analysis& 
 std::optional<Answer> answer_slow_rank(const RunRecord& record, const Analysis& analysis) {
   if (analysis.verdict.withheld_reason) return std::nullopt;
   if (record.hosts.size() > 1)
-    if (std::optional<Answer> of_host = answer_slow_host(record, analysis)) return of_host;
+    if (std::optional<Answer> slow_host = answer_slow_host(record, analysis)) return slow_host;
   const std::vector<std::size_t> slow = ranks_waited_for(record, analysis);
   if (slow.empty()) return std::nullopt;
   double waits = 0;
@@ -133,7 +133,7 @@ std::optional<Answer> answer_slow_rank(const RunRecord& record, const Analysis& 
   const bool is_one = slow.size() == 1;
   Answer answer;
   answer.tone = LineTone::bad;
-  std::string who = words_of_ranks(slow);
+  std::string who = describe_ranks(slow);
   who[0] = 'R';
   answer.headline = fmt::format(
       "{} {} up {} {}: they wait {} of the time for its {}", who, is_one ? "holds" : "hold",
@@ -143,7 +143,7 @@ std::optional<Answer> answer_slow_rank(const RunRecord& record, const Analysis& 
     answer.headline =
         fmt::format("{} hold up the others, which wait {} of the time", who, whole_percent(waits));
   const Finding* finding = find_finding(analysis, kStragglerRank);
-  const std::string names = words_of_ranks(slow);
+  const std::string names = describe_ranks(slow);
   answer.first.push_back({"Fix", finding != nullptr
                                      ? plain_figures(short_advice(finding->pytorch))
                                      : fmt::format("look at {}: {}", names, cause_noun(cause))});

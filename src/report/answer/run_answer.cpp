@@ -41,10 +41,11 @@ LineTone tone_of_answer(const Verdict& verdict) {
 void add_simulated(Answer& answer, const RunRecord& record) {
   if (!is_on_simulated_gpu(record)) return;
   constexpr std::size_t kRoom = kMaxAnswerColumns - kSimulated.size() - 2;
-  if (columns_of(answer.headline) > kRoom) shorten_phrase(answer.headline);
-  const std::string simulated = gpus_of(record) > 1 ? "(simulated GPUs)" : std::string(kSimulated);
+  if (count_columns(answer.headline) > kRoom) shorten_phrase(answer.headline);
+  const std::string simulated =
+      count_gpus(record) > 1 ? "(simulated GPUs)" : std::string(kSimulated);
   const std::string with = answer.headline + " " + simulated;
-  if (columns_of(with) <= static_cast<std::size_t>(kMaxAnswerColumns))
+  if (count_columns(with) <= static_cast<std::size_t>(kMaxAnswerColumns))
     answer.headline = with;
   else
     answer.ending = simulated;
@@ -106,7 +107,7 @@ std::string make_headline(const RunRecord& record, const Analysis& analysis, con
     return fmt::format("The loader gives {} samples/s: {}", rate,
                        phrase_of_run(record, analysis, fix));
   }
-  const double idle = share_of(analysis.account.idle(), analysis.account);
+  const double idle = window_share(analysis.account.idle(), analysis.account);
   if (verdict.bound_by == "compute") {
     const bool is_program = who == "Training";
     const std::string subject = is_program  ? "Training computes"
@@ -205,7 +206,7 @@ std::string idle_cost_text(const RunRecord& record, const Analysis& analysis) {
   const std::int64_t hours = std::llround(all);
   std::string text =
       fmt::format("{} a day {} lost now", plural(hours, "GPU-hour"), hours == 1 ? "is" : "are");
-  if (const auto gpus = static_cast<double>(gpus_of(record)); gpus > 1 && all >= gpus)
+  if (const auto gpus = static_cast<double>(count_gpus(record)); gpus > 1 && all >= gpus)
     text += fmt::format(" ({:.0f} per GPU)", all / gpus);
   return text;
 }
@@ -255,7 +256,7 @@ void add_fix(Answer& answer, const RunRecord& record, const Analysis& analysis,
 }  // namespace
 
 Answer answer_run(const RunRecord& record, const Analysis& analysis) {
-  const Finding* fix = fix_of(analysis);
+  const Finding* fix = advised_fix(analysis);
   Answer answer;
   answer.tone = tone_of_answer(analysis.verdict);
   add_wrong_data(answer, analysis);

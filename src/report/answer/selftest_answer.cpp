@@ -35,9 +35,9 @@ TextTable stages_found(const std::vector<const selftest::Recovery*>& stages) {
   TextTable table("llrrr", {"stage", "pipeline", "put in", "found", ""});
   for (std::size_t i = 0; i < std::min(stages.size(), kMaxStageRows); ++i) {
     const selftest::Recovery& one = *stages[i];
-    const auto in_ms = [](double s) { return plain_figures(fmt::format("{:.3f} ms", 1e3 * s)); };
-    table.add({std::string(name_of(one.stage)), one.pipeline, in_ms(one.injected_s),
-               in_ms(one.recovered_s()), whole_percent(one.share())});
+    const auto ms_text = [](double s) { return plain_figures(fmt::format("{:.3f} ms", 1e3 * s)); };
+    table.add({std::string(name_of(one.stage)), one.pipeline, ms_text(one.injected_s),
+               ms_text(one.recovered_s()), whole_percent(one.share())});
   }
   return table;
 }

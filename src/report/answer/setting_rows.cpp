@@ -34,7 +34,7 @@ std::vector<const Axis*> shown_axes(const Experiment& experiment,
 
 // Returns "->    8", with the arrow at the left of the column.
 std::string with_arrow(const std::string& value, std::size_t columns) {
-  const std::size_t has = columns_of(value) + 2;
+  const std::size_t has = count_columns(value) + 2;
   return "->" + std::string(columns > has ? columns - has : 1, ' ') + value;
 }
 
@@ -71,7 +71,7 @@ std::vector<std::size_t> cases_around(const Experiment& experiment, std::size_t 
   return cases;
 }
 
-bool is_same_beside_first(const Experiment& experiment, std::size_t one, std::size_t other) {
+bool is_same_except_first(const Experiment& experiment, std::size_t one, std::size_t other) {
   const std::vector<const Axis*> axes = axes_by_importance(experiment);
   return axes.empty() || std::all_of(axes.begin() + 1, axes.end(), [&](const Axis* axis) {
            return agree_on(experiment.cases[one], experiment.cases[other], *axis);
@@ -80,14 +80,14 @@ bool is_same_beside_first(const Experiment& experiment, std::size_t one, std::si
 
 std::string first_difference(const Experiment& experiment, std::size_t one,
                              std::optional<std::size_t> other) {
-  const Case& of = experiment.cases[one];
+  const Case& chosen = experiment.cases[one];
   for (const Axis* axis : axes_by_importance(experiment)) {
-    const std::string value = setting_text(of, axis->key);
-    if (value == "-" || (other && agree_on(of, experiment.cases[*other], *axis))) continue;
+    const std::string value = setting_text(chosen, axis->key);
+    if (value == "-" || (other && agree_on(chosen, experiment.cases[*other], *axis))) continue;
     return python_name(axis->key) + "=" + value;
   }
-  if (other && *other != one) return python_words(of.changes);
-  return of.changes.empty() ? "the present setting" : python_words({of.changes.front()});
+  if (other && *other != one) return python_words(chosen.changes);
+  return chosen.changes.empty() ? "the present setting" : python_words({chosen.changes.front()});
 }
 
 TextTable settings_table(const Experiment& experiment, const std::vector<SettingRow>& rows,
@@ -99,11 +99,11 @@ TextTable settings_table(const Experiment& experiment, const std::vector<Setting
   for (const std::string& name : {std::string(" samples/s"), busy_heading, std::string()})
     header.push_back(name);
   TextTable table(std::string(axes.size() + 2, 'r') + "l", header);
-  std::size_t widest = axes.empty() ? 0 : columns_of(header.front());
+  std::size_t widest = axes.empty() ? 0 : count_columns(header.front());
   for (const SettingRow& row : rows)
     if (!axes.empty())
       widest = std::max(
-          widest, columns_of(setting_text(experiment.cases[row.number], axes.front()->key)) + 3);
+          widest, count_columns(setting_text(experiment.cases[row.number], axes.front()->key)) + 3);
   for (const SettingRow& row : rows) {
     std::vector<std::string> cells;
     for (const Axis* axis : axes) {
@@ -121,7 +121,7 @@ TextTable settings_table(const Experiment& experiment, const std::vector<Setting
 void name_simulated_gpu(Answer& answer, const RunConfig& config) {
   if (device_kind(config.trainer.device.value) != DeviceKind::simulated) return;
   constexpr std::string_view kSimulatedGpu = " (simulated GPU)";
-  if (columns_of(answer.headline) + kSimulatedGpu.size() <=
+  if (count_columns(answer.headline) + kSimulatedGpu.size() <=
       static_cast<std::size_t>(kMaxAnswerColumns))
     answer.headline += kSimulatedGpu;
   else

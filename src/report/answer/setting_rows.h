@@ -29,7 +29,7 @@ std::vector<std::size_t> cases_around(const Experiment& experiment, std::size_t 
                                       std::size_t varied);
 
 // Returns true if two cases have the same values on all of these axes but the first.
-bool is_same_beside_first(const Experiment& experiment, std::size_t one, std::size_t other);
+bool is_same_except_first(const Experiment& experiment, std::size_t one, std::size_t other);
 
 // Returns "num_workers=8": the first setting in which the two cases differ. Without a second case,
 // the first setting.

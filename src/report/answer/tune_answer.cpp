@@ -29,7 +29,7 @@ std::vector<SettingRow> rows_of_tune(const Tune& tune, const CaseStatistics& jud
   const std::size_t use = is_good ? *tune.now : *tune.recommended;
   std::vector<std::size_t> order = cases_around(tune.experiment, use, 1);
   const auto is_in_column = [&](std::optional<std::size_t> i) {
-    return !i || is_same_beside_first(tune.experiment, *i, use);
+    return !i || is_same_except_first(tune.experiment, *i, use);
   };
   const std::size_t most = is_in_column(tune.now) && is_in_column(tune.best) ? 4 : 3;
   for (const std::optional<std::size_t>& other : {tune.best, tune.now})
@@ -92,18 +92,18 @@ Answer answer_tune(const Tune& tune) {
   if (is_good) {
     const std::string nothing =
         tune.after_next_step ? "nothing among these settings; " : "nothing; ";
-    answer.first.push_back({"Fix", nothing + words_of_best(tune, judgement, *tune.now)});
+    answer.first.push_back({"Fix", nothing + describe_best(tune, judgement, *tune.now)});
   } else {
     const std::string call = call_of_tune(tune);
     answer.first.push_back({"Fix", call, "", call.size() <= 72});
   }
-  if (const std::string why = words_of_tuned_limit(tune); !why.empty())
+  if (const std::string why = describe_tuned_limit(tune); !why.empty())
     answer.first.push_back({"Why", why});
   const bool has_gpu_column = !tuned_device(tune).empty();
   answer.table = settings_table(tune.experiment, rows_of_tune(tune, judgement),
                                 has_gpu_column ? "GPU busy" : "busy");
   if (!is_good && tune.best && tune.best != tune.recommended)
-    if (const std::string best = words_of_best(tune, judgement, *tune.recommended);
+    if (const std::string best = describe_best(tune, judgement, *tune.recommended);
         best.starts_with("the fastest"))
       answer.last.push_back({"Also", best});
   name_simulated_gpu(answer, tune.experiment.cases[*tune.recommended].config);

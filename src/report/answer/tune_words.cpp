@@ -42,7 +42,7 @@ bool is_present_good_enough(const Tune& tune, const CaseStatistics& judgement) {
   // Fewer workers at the same rate are worth a change. Less memory alone is not.
   const bool has_fewer_workers =
       cases[use].config.loader.num_workers < cases[now].config.loader.num_workers;
-  const bool is_cheap = price_of(cases[now].config) <= price_of(cases[use].config);
+  const bool is_cheap = case_price(cases[now].config) <= case_price(cases[use].config);
   return !tune.goal.busy && (is_cheap || !has_fewer_workers) &&
          judgement.rate(use).mean < kWorthChanging * judgement.rate(now).mean;
 }
@@ -72,7 +72,7 @@ std::string tune_headline(const Tune& tune, const CaseStatistics& judgement) {
   if (judgement.has_busy(*tune.now))
     rest += ", " + whole_percent(std::min(1.0, judgement.busy(*tune.now).mean));
   const std::string whole = fmt::format("{} (now {})", text, rest);
-  return columns_of(whole) <= static_cast<std::size_t>(kMaxAnswerColumns) ? whole : shortest;
+  return count_columns(whole) <= static_cast<std::size_t>(kMaxAnswerColumns) ? whole : shortest;
 }
 
 std::string call_of_tune(const Tune& tune) {
@@ -96,7 +96,7 @@ std::string call_of_tune(const Tune& tune) {
   return call;
 }
 
-std::string words_of_tuned_limit(const Tune& tune) {
+std::string describe_tuned_limit(const Tune& tune) {
   if (tune.limit.empty()) return "";
   const std::string subject = tuned_device(tune).empty() ? "the training itself" : "the GPU";
   std::string text;
@@ -115,7 +115,7 @@ std::string words_of_tuned_limit(const Tune& tune) {
   return text;
 }
 
-std::string words_of_best(const Tune& tune, const CaseStatistics& judgement, std::size_t than) {
+std::string describe_best(const Tune& tune, const CaseStatistics& judgement, std::size_t than) {
   if (!tune.best || tune.best == than) return "no setting that ran is faster";
   const double more = judgement.rate(*tune.best).mean / judgement.rate(than).mean - 1;
   if (more < 0.005) return "no setting that ran is faster";
@@ -143,8 +143,8 @@ std::string next_of_tune(const Tune& tune) {
   std::string text = fmt::format("--budget {}m", minutes);
   for (std::size_t i = 0; i < tune.candidates.size(); ++i) {
     const TunedCase& one = tune.candidates[i];
-    const Case& of = tune.experiment.cases[i];
-    if (!of.runs.empty() || !of.skipped.empty() || !one.refused.empty()) continue;
+    const Case& tried = tune.experiment.cases[i];
+    if (!tried.runs.empty() || !tried.skipped.empty() || !one.refused.empty()) continue;
     return text + fmt::format(" (would measure {})",
                               first_difference(tune.experiment, i, tune.recommended));
   }

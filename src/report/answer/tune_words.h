@@ -22,9 +22,9 @@ std::string tune_headline(const Tune& tune, const CaseStatistics& judgement);
 // "DataLoader(..., num_workers=8, prefetch_factor=1)": what does not vary is left out.
 std::string call_of_tune(const Tune& tune);
 // "with it the GPU is the limit". Empty if that is not known.
-std::string words_of_tuned_limit(const Tune& tune);
+std::string describe_tuned_limit(const Tune& tune);
 // "the fastest, num_workers=16, gives 2 % more"
-std::string words_of_best(const Tune& tune, const CaseStatistics& judgement, std::size_t than);
+std::string describe_best(const Tune& tune, const CaseStatistics& judgement, std::size_t than);
 // Returns the command that would prove it: "--budget 4m (would measure num_workers=16)".
 std::string next_of_tune(const Tune& tune);
 

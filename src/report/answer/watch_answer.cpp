@@ -13,7 +13,7 @@
 namespace loaderscope::watch {
 namespace {
 
-constexpr double kWorthSaying = 0.05;  // share of a process's time
+constexpr double kMinProcessShare = 0.05;  // share of a process's time
 
 std::string trainer_waits(const Watch& watch) {
   if (!watch.waits.is_known) return "Whether the trainer waits is not known";
@@ -91,7 +91,7 @@ std::string doings_in_words(std::vector<DoingShare> doings) {
                    [](const DoingShare& a, const DoingShare& b) { return a.share > b.share; });
   std::string text;
   for (std::size_t i = 0; i < std::min(doings.size(), kMaxDoings); ++i)
-    if (doings[i].share >= kWorthSaying)
+    if (doings[i].share >= kMinProcessShare)
       text += fmt::format("{}{} {}", text.empty() ? "" : ", ", doings[i].verb,
                           whole_percent(doings[i].share));
   return text;
@@ -200,7 +200,8 @@ Answer answer_watch(const Watch& watch) {
     const bool is_fix = watch.limit != Limit::unknown && !advice.starts_with("loaderscope ");
     answer.first.push_back({is_fix ? "Fix" : "Next", advice});
   }
-  if (watch.stands.size() > 1) answer.first.push_back({"Why", plain_figures(watch.stands[1])});
+  if (watch.hang_states.size() > 1)
+    answer.first.push_back({"Why", plain_figures(watch.hang_states[1])});
   answer.table = watched_table(watch);
   answer.last.push_back({"More", "-v    Learn: help running-job"});
   return answer;

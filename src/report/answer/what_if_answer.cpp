@@ -66,8 +66,8 @@ std::vector<PartOfWindow> parts_of_prediction(const Account& now, const Account&
   constexpr std::size_t kMaxPredictedCauses = 3;
   std::vector<PartOfWindow> parts;
   for (const auto& word : Words<Cause>::table()) {
-    const PartOfWindow part{std::string(word.name), share_of(now.stall[word.value], now),
-                            share_of(then.stall[word.value], then)};
+    const PartOfWindow part{std::string(word.name), window_share(now.stall[word.value], now),
+                            window_share(then.stall[word.value], then)};
     if (std::max(part.now, part.then) >= kSmallestPart) parts.push_back(part);
   }
   std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) {
@@ -82,7 +82,8 @@ std::vector<PartOfWindow> parts_of_prediction(const Account& now, const Account&
     parts.resize(kMaxPredictedCauses);
     parts.push_back(others);
   }
-  const PartOfWindow compute{"compute", share_of(now.compute, now), share_of(then.compute, then)};
+  const PartOfWindow compute{"compute", window_share(now.compute, now),
+                             window_share(then.compute, then)};
   if (std::max(compute.now, compute.then) >= kSmallestPart) parts.insert(parts.begin(), compute);
   return parts;
 }

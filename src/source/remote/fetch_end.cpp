@@ -14,7 +14,7 @@ namespace {
 
 using Kind = SampleError::Kind;
 
-std::string words_of(CURLcode failed) {
+std::string error_text(CURLcode failed) {
   std::string words = ::curl_easy_strerror(failed);
   if (failed == CURLE_PEER_FAILED_VERIFICATION || failed == CURLE_SSL_CACERT_BADFILE)
     words += "; name a file with the authority that signed it in CURL_CA_BUNDLE";
@@ -52,7 +52,7 @@ bool may_pass(CURLcode result) {
 }  // namespace
 
 // A body that is shorter than was said, and is not the object's end, is no answer.
-std::optional<Trouble> Fetcher::trouble_of(const Fetch& fetch, CURLcode result) const {
+std::optional<Trouble> Fetcher::find_trouble(const Fetch& fetch, CURLcode result) const {
   if (fetch.refusal_) return Trouble{fetch.refusal_->kind, fetch.refusal_->what(), false};
   if (result == CURLE_ABORTED_BY_CALLBACK) return Trouble{Kind::unreadable, "the run was stopped"};
   if (result == CURLE_TOO_MANY_REDIRECTS)
@@ -71,7 +71,7 @@ std::optional<Trouble> Fetcher::trouble_of(const Fetch& fetch, CURLcode result) 
         Kind::timed_out,
         fmt::format("the server is silent for {}", format_duration(options_.request_timeout)),
         true};
-  if (result != CURLE_OK) return Trouble{Kind::unreadable, words_of(result), may_pass(result)};
+  if (result != CURLE_OK) return Trouble{Kind::unreadable, error_text(result), may_pass(result)};
   if (fetch.is_the_same()) return std::nullopt;
   if (answer.status / 100 != 2)
     return trouble_of_status(answer, fetch.where_ || is_of_s3(fetch.path_));
@@ -94,9 +94,9 @@ void Fetcher::end_try(Fetch& fetch, CURLcode result) {
   ::curl_easy_getinfo(fetch.easy_.get(), CURLINFO_HTTP_VERSION, &version);
   if (version == CURL_HTTP_VERSION_2_0) counts_.count_http2();
   if (fetch.answer_.status == 429 || fetch.answer_.status == 503) counts_.count_throttled();
-  std::optional<Trouble> trouble = trouble_of(fetch, result);
+  std::optional<Trouble> trouble = find_trouble(fetch, result);
   const bool was_alone = fetch.asked_ && counts_.was_alone(*fetch.asked_);
-  let_go(fetch);
+  release(fetch);
   if (trouble) return retry_or_fail(fetch, std::move(*trouble));
   patience_.went_well();
   counts_.count_answered(static_cast<Bytes>(fetch.got_), first_byte, all);

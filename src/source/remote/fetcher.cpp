@@ -16,7 +16,7 @@ using Kind = SampleError::Kind;
 
 constexpr int kMaxWaitMs = 200;      // maximum delay of a stop signal
 constexpr Nanos kNotAway = 500'000;  // limit from a wait to handling its events
-constexpr Nanos kNobodyLooked = 1'000'000'000;
+constexpr Nanos kUnpolled = 1'000'000'000;
 
 void begin_curl() {
   static const CURLcode begun = ::curl_global_init(CURL_GLOBAL_DEFAULT);
@@ -33,7 +33,7 @@ Fetcher::Fetcher(const AccessOptions& options, const ReadCounts& counts)
 }
 
 Fetcher::~Fetcher() {
-  for (Fetch* fetch : std::vector<Fetch*>(in_flight_)) let_go(*fetch);
+  for (Fetch* fetch : std::vector<Fetch*>(in_flight_)) release(*fetch);
   ::curl_multi_cleanup(multi_);
 }
 
@@ -65,7 +65,7 @@ void Fetcher::begin_try(Fetch& fetch) {
   try {
     set_up(fetch, fetch.where_ ? *fetch.where_ : locate(fetch.path_));
   } catch (const ValueError& error) {
-    let_go(fetch);
+    release(fetch);
     fetch.error_.emplace(Kind::unreadable, error.what());
     fetch.state_ = Fetch::State::done;
     return;
@@ -95,7 +95,7 @@ void Fetcher::forget_what_came() {
   came_ = 0;
 }
 
-void Fetcher::let_go(Fetch& fetch) {
+void Fetcher::release(Fetch& fetch) {
   tally();
   if (std::erase(in_flight_, &fetch) > 0 && in_flight_.empty())
     counts_.count_busy(monotonic_now() - busy_since_);
@@ -110,7 +110,7 @@ void Fetcher::let_go(Fetch& fetch) {
 }
 
 void Fetcher::drop(Fetch& fetch) {
-  if (fetch.state_ == Fetch::State::under_way) let_go(fetch);
+  if (fetch.state_ == Fetch::State::under_way) release(fetch);
   std::erase(waiting_, &fetch);
   fetch.state_ = Fetch::State::idle;
 }
@@ -139,7 +139,7 @@ int Fetcher::milliseconds_to_wait() const {
 void Fetcher::end_silent(Nanos looked_before) {
   const Nanos now = monotonic_now(), away = now - looked_before;
   for (Fetch* fetch : std::vector<Fetch*>(in_flight_)) {
-    if (away > kNobodyLooked) fetch->heard_ = std::min(now, fetch->heard_ + away);
+    if (away > kUnpolled) fetch->heard_ = std::min(now, fetch->heard_ + away);
     if (now - fetch->heard_ > options_.request_timeout) end_try(*fetch, CURLE_OPERATION_TIMEDOUT);
   }
 }

@@ -126,9 +126,9 @@ class Fetcher {
  private:
   void begin_try(Fetch& fetch);
   void set_up(Fetch& fetch, const Location& location);
-  void let_go(Fetch& fetch);
+  void release(Fetch& fetch);
   void end_try(Fetch& fetch, CURLcode result);
-  std::optional<Trouble> trouble_of(const Fetch& fetch, CURLcode result) const;
+  std::optional<Trouble> find_trouble(const Fetch& fetch, CURLcode result) const;
   void retry_or_fail(Fetch& fetch, Trouble trouble);
   void begin_those_due();
   int milliseconds_to_wait() const;

@@ -26,7 +26,7 @@ struct Piece {
   std::uint64_t stamp = 0;
   Fetch fetch;
 
-  Part* part_of(std::int64_t sample) {
+  Part* find_part(std::int64_t sample) {
     const auto found = std::find_if(parts.begin(), parts.end(), [sample](const Part& part) {
       return part.wanted && part.sample == sample;
     });
@@ -35,8 +35,8 @@ struct Piece {
   bool is_wanted() const {
     return std::any_of(parts.begin(), parts.end(), [](const Part& part) { return part.wanted; });
   }
-  Bytes bytes_held(Bytes of_whole_object) const {
-    return fetch.length() == Extent::kToEnd ? of_whole_object : fetch.length();
+  Bytes bytes_held(Bytes object_bytes) const {
+    return fetch.length() == Extent::kToEnd ? object_bytes : fetch.length();
   }
 };
 
@@ -57,26 +57,26 @@ class HttpReader final : public SampleReader {
         part.wanted = part.wanted && named != expected_.end();
         if (part.wanted) *named = kBegun;
       }
-      if (!piece->is_wanted() && piece.get() != in_hand_) free(*piece);
+      if (!piece->is_wanted() && piece.get() != current_) free(*piece);
     }
   }
 
   int readahead_limit() const override { return 2 * access_.queue_depth(); }
 
   std::span<const std::byte> read(std::int64_t sample) override {
-    if (in_hand_ != nullptr && !in_hand_->is_wanted()) free(*in_hand_);
-    in_hand_ = nullptr;
+    if (current_ != nullptr && !current_->is_wanted()) free(*current_);
+    current_ = nullptr;
     fetcher_.look();
-    Piece& piece = piece_of(sample);
-    Piece::Part& part = *piece.part_of(sample);
+    Piece& piece = sample_piece(sample);
+    Piece::Part& part = *piece.find_part(sample);
     part.wanted = false;
-    in_hand_ = &piece;
+    current_ = &piece;
     start_ahead();
     while (!piece.fetch.done()) {
       fetcher_.wait_a_while(piece.fetch);
       start_ahead();
     }
-    return bytes_of(piece, part.extent);
+    return received_bytes(piece, part.extent);
   }
 
  private:
@@ -88,9 +88,9 @@ class HttpReader final : public SampleReader {
   }
 
   // Requests an unexpected sample before the expected ones.
-  Piece& piece_of(std::int64_t sample) {
+  Piece& sample_piece(std::int64_t sample) {
     for (auto& piece : pieces_) {
-      if (piece->part_of(sample) != nullptr) return *piece;
+      if (piece->find_part(sample) != nullptr) return *piece;
     }
     if (next_expected_ < expected_.size() && expected_[next_expected_] == sample) ++next_expected_;
     Piece& piece = free_piece();
@@ -148,13 +148,13 @@ class HttpReader final : public SampleReader {
 
   bool piece_has(std::int64_t sample) const {
     return std::any_of(pieces_.begin(), pieces_.end(),
-                       [sample](const auto& piece) { return piece->part_of(sample) != nullptr; });
+                       [sample](const auto& piece) { return piece->find_part(sample) != nullptr; });
   }
 
   void start(Piece& piece) {
     const Extent& first = piece.parts.front().extent;
     const Extent& last = piece.parts.back().extent;
-    access_.extents().path_of(first.object, path_);
+    access_.extents().get_path(first.object, path_);
     piece.stamp = access_.extents().version_stamp(first.object);
     const bool whole = first.length == Extent::kToEnd;
     piece.fetch.aim(path_, first.offset,
@@ -198,22 +198,22 @@ class HttpReader final : public SampleReader {
     return is_full || held >= kMaxReadAhead ? nullptr : room;
   }
 
-  RangeKey key_of(const Piece& piece, const Extent& extent) {
-    access_.extents().path_of(extent.object, path_);
+  RangeKey range_key(const Piece& piece, const Extent& extent) {
+    access_.extents().get_path(extent.object, path_);
     return {path_, piece.stamp, extent.offset, extent.length};
   }
 
   bool take_kept(Piece& piece) {
     RangeCache* kept = access_.options().kept.get();
     if (kept == nullptr) return false;
-    const auto found = kept->find(key_of(piece, piece.parts.front().extent),
+    const auto found = kept->find(range_key(piece, piece.parts.front().extent),
                                   [&](std::size_t bytes) { return piece.fetch.take_kept(bytes); });
     if (!found) return false;
     if (!found->is_proved) piece.fetch.ask_unless_same(found->version);
     return found->is_proved;
   }
 
-  std::span<const std::byte> bytes_of(Piece& piece, const Extent& extent) {
+  std::span<const std::byte> received_bytes(Piece& piece, const Extent& extent) {
     if (piece.fetch.error()) throw SampleError(*piece.fetch.error());
     if (piece.stamp != 0 && !piece.fetch.was_kept() &&
         piece.fetch.answer().stamp().inode != piece.stamp)
@@ -226,7 +226,7 @@ class HttpReader final : public SampleReader {
     if (bytes.empty()) throw SampleError(SampleError::Kind::truncated, "is empty");
     if (!piece.fetch.was_kept()) keep(piece, extent, bytes);
     if (piece.fetch.was_proved())
-      access_.options().kept->prove(key_of(piece, extent), std::ssize(bytes));
+      access_.options().kept->prove(range_key(piece, extent), std::ssize(bytes));
     access_.count_sample(std::ssize(bytes));
     largest_ = std::max(largest_, static_cast<Bytes>(std::ssize(bytes)));
     return bytes;
@@ -236,7 +236,7 @@ class HttpReader final : public SampleReader {
     RangeCache* kept = access_.options().kept.get();
     if (kept == nullptr) return;
     const bool is_known = piece.stamp != 0;
-    kept->keep(key_of(piece, extent), bytes, is_known ? "" : piece.fetch.answer().unless_same());
+    kept->keep(range_key(piece, extent), bytes, is_known ? "" : piece.fetch.answer().unless_same());
   }
 
   const Access& access_;
@@ -245,7 +245,7 @@ class HttpReader final : public SampleReader {
   std::vector<std::int64_t> expected_;
   std::size_t next_expected_ = 0;
   Bytes largest_ = Bytes{128} << 10;  // largest sample so far
-  Piece* in_hand_ = nullptr;          // the caller looks at its bytes
+  Piece* current_ = nullptr;          // the caller looks at its bytes
   std::string path_;
 };
 

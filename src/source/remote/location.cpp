@@ -31,9 +31,9 @@ void split(std::string_view url, Location& to) {
     throw ValueError(
         "its URL holds a user or a password, which results would show",
         "leave them out: keys come from the environment or ~/.aws, passwords from ~/.netrc");
-  constexpr std::string_view kOfHosts =
+  constexpr std::string_view kHostCharacters =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.:[]";
-  if (to.host.empty() || to.host.find_first_not_of(kOfHosts) != to.host.npos)
+  if (to.host.empty() || to.host.find_first_not_of(kHostCharacters) != to.host.npos)
     throw ValueError("names no server", "give https://HOST/PATH");
   // A default port is not in the header that is signed.
   for (const std::string_view port : {":80", ":443"}) {

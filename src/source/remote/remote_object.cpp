@@ -32,8 +32,8 @@ RemoteObject::RemoteObject(const std::string& path, const AccessOptions& options
 
 void RemoteObject::ask(Bytes begin, Bytes length) {
   const Bytes end = piece_.begin() + std::ssize(piece_.bytes());
-  const bool goes_on = begin >= end && begin - end <= at_once_;
-  at_once_ = goes_on ? std::min(2 * at_once_, kMax) : kFirst;
+  const bool continues = begin >= end && begin - end <= at_once_;
+  at_once_ = continues ? std::min(2 * at_once_, kMax) : kFirst;
   piece_.aim(path_, begin, std::min(std::max(length, at_once_), size_ - begin));
   fetcher_.start(piece_);
   fetcher_.wait(piece_);

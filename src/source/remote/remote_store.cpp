@@ -41,7 +41,7 @@ ServerLimits& manners() {
 }
 
 // Counts of requests that belong to no reader.
-const ReadCounts& of_opening() {
+const ReadCounts& opening_counts() {
   static const ReadCounts counts;
   return counts;
 }
@@ -50,7 +50,7 @@ const ReadCounts& of_opening() {
 class OwnObject final : public StoredObject {
  public:
   explicit OwnObject(const std::string& path)
-      : options_(manners().get()), object_(path, options_, of_opening()) {}
+      : options_(manners().get()), object_(path, options_, opening_counts()) {}
   std::size_t read(Bytes begin, std::span<std::byte> to) override {
     return object_.read(begin, to);
   }
@@ -68,9 +68,9 @@ bool names_folder(const std::string& path) {
 }
 
 // The bucket itself, asked for what begins so.
-Location listing_of(const Location& of, const std::string& prefix, const std::string& continuation,
-                    bool is_glimpse) {
-  Location where = locate(at_endpoint("s3://" + of.bucket, of.endpoint));
+Location listing_location(const Location& root, const std::string& prefix,
+                          const std::string& continuation, bool is_glimpse) {
+  Location where = locate(at_endpoint("s3://" + root.bucket, root.endpoint));
   if (!continuation.empty())
     where.query = "continuation-token=" + percent_encoded(continuation, false) + "&";
   where.query += "delimiter=%2F&list-type=2";
@@ -85,7 +85,7 @@ class Lister {
       : folder_(folder),
         where_(locate(folder)),
         options_(manners().get()),
-        fetcher_(options_, of_opening()) {
+        fetcher_(options_, opening_counts()) {
     prefix_ = where_.key;
     if (!prefix_.empty() && !prefix_.ends_with('/')) prefix_ += '/';
   }
@@ -93,7 +93,7 @@ class Lister {
   // Throws SampleError or ValueError.
   S3Listing page(const std::string& continuation, bool is_glimpse) {
     Fetch fetch;
-    fetch.aim(listing_of(where_, prefix_, continuation, is_glimpse));
+    fetch.aim(listing_location(where_, prefix_, continuation, is_glimpse));
     fetch_now(fetcher_, fetch);
     const auto bytes = fetch.bytes();
     return parse_s3_listing({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
@@ -182,7 +182,7 @@ class RemoteStore final : public ObjectStore {
     return std::make_unique<WholeObject>(path, options, counts);
   }
 
-  FileSystemKind file_system_of(const std::string& path) const override {
+  FileSystemKind find_file_system(const std::string& path) const override {
     return {is_of_s3(path) ? "S3" : "HTTP", true, false, true};
   }
 
@@ -192,7 +192,7 @@ class RemoteStore final : public ObjectStore {
   static PathFacts look_at_object(const std::string& path) {
     using Found = PathFacts::Kind;
     const AccessOptions options = manners().get();
-    Fetcher fetcher(options, of_opening());
+    Fetcher fetcher(options, opening_counts());
     Fetch fetch;
     fetch.aim(path, 0, 1);
     fetcher.start(fetch);
@@ -214,7 +214,7 @@ class RemoteStore final : public ObjectStore {
 }  // namespace
 
 RequestsOfOpening requests_of_opening(const RequestsOfOpening& since) {
-  const ReadCounts& counts = of_opening();
+  const ReadCounts& counts = opening_counts();
   return {counts.asked() - since.sent, counts.alone() - since.alone,
           counts.shortest_alone(since.alone)};
 }

@@ -107,7 +107,7 @@ std::string trimmed(std::string_view text) {
 }
 
 // The "name = value" lines of one [section]; none where it is not there.
-std::map<std::string, std::string> section_of(const std::string& path, const std::string& name) {
+std::map<std::string, std::string> read_section(const std::string& path, const std::string& name) {
   std::map<std::string, std::string> values;
   std::ifstream file(path);
   bool is_it = false;
@@ -134,16 +134,16 @@ class Sources {
     profile_ = text("AWS_PROFILE", "default");
     const std::string home = text("HOME", "");
     if (home.empty()) return;
-    keys_ = section_of(text("AWS_SHARED_CREDENTIALS_FILE", home + "/.aws/credentials"), profile_);
-    config_ = section_of(text("AWS_CONFIG_FILE", home + "/.aws/config"),
-                         profile_ == "default" ? profile_ : "profile " + profile_);
+    keys_ = read_section(text("AWS_SHARED_CREDENTIALS_FILE", home + "/.aws/credentials"), profile_);
+    config_ = read_section(text("AWS_CONFIG_FILE", home + "/.aws/config"),
+                           profile_ == "default" ? profile_ : "profile " + profile_);
   }
 
   std::string text(const char* name, const std::string& otherwise) const {
     const char* value = variable_(name);
     return value != nullptr && *value != '\0' ? value : otherwise;
   }
-  std::string of_profile(const std::string& name) const {
+  std::string profile_value(const std::string& name) const {
     for (const auto* section : {&keys_, &config_}) {
       const auto found = section->find(name);
       if (found != section->end()) return found->second;
@@ -164,9 +164,9 @@ void read_keys(const Sources& from, AwsSettings& to) {
   to.session_token = Secret(from.text("AWS_SESSION_TOKEN", ""));
   to.origin = "the environment";
   if (!to.key_id.empty() && !to.key.empty()) return;
-  to.key_id = from.of_profile("aws_access_key_id");
-  to.key = Secret(from.of_profile("aws_secret_access_key"));
-  to.session_token = Secret(from.of_profile("aws_session_token"));
+  to.key_id = from.profile_value("aws_access_key_id");
+  to.key = Secret(from.profile_value("aws_secret_access_key"));
+  to.session_token = Secret(from.profile_value("aws_session_token"));
   to.origin = "profile '" + from.profile() + "'";
   if (!to.key_id.empty() && !to.key.empty()) return;
   to.key_id.clear();
@@ -179,11 +179,11 @@ AwsSettings read_aws_settings(const Variable& variable) {
   const Sources from(variable);
   AwsSettings settings;
   read_keys(from, settings);
-  const std::string region = from.of_profile("region");
+  const std::string region = from.profile_value("region");
   settings.region = from.text(
       "AWS_REGION", from.text("AWS_DEFAULT_REGION", region.empty() ? "us-east-1" : region));
   settings.endpoint = from.text("AWS_ENDPOINT_URL_S3",
-                                from.text("AWS_ENDPOINT_URL", from.of_profile("endpoint_url")));
+                                from.text("AWS_ENDPOINT_URL", from.profile_value("endpoint_url")));
   if (settings.endpoint.empty())
     settings.endpoint = "https://s3." + settings.region + ".amazonaws.com";
   while (settings.endpoint.ends_with('/')) settings.endpoint.pop_back();

@@ -6,11 +6,11 @@
 
 namespace {
 
-std::atomic<std::int64_t> by_loader{0}, by_collector{0};
+std::atomic<std::int64_t> loader_count{0}, collector_count{0};
 thread_local bool is_collector = false;
 
 void* count_and_allocate(std::size_t bytes) {
-  (is_collector ? by_collector : by_loader).fetch_add(1, std::memory_order_relaxed);
+  (is_collector ? collector_count : loader_count).fetch_add(1, std::memory_order_relaxed);
   void* place = std::malloc(bytes == 0 ? 1 : bytes);
   if (place == nullptr) throw std::bad_alloc();
   return place;
@@ -34,24 +34,24 @@ struct Counted {
 // doubling: that is the warm-up of the collector.
 constexpr std::int64_t kShort = 400, kLong = 900;
 
-Counted count_of(const std::string& folder, std::int64_t steps) {
+Counted run_and_count(const std::string& folder, std::int64_t steps) {
   Load load;
   load.folder = folder;
   load.steps = steps;
-  load.most_steps = kLong;  // to open the data costs the same in both
+  load.most_steps = kLong;  // equal, so that both runs open the same data
   load.batch_size = 8;
-  const Counted before{by_loader, by_collector};
+  const Counted before{loader_count, collector_count};
   is_collector = true;
   run_loader(load);
   is_collector = false;
-  return {by_loader - before.loader, by_collector - before.collector};
+  return {loader_count - before.loader, collector_count - before.collector};
 }
 
 }  // namespace
 
 Allocations count_allocations(const std::string& folder) {
-  count_of(folder, kShort);
-  const Counted few = count_of(folder, kShort), many = count_of(folder, kLong);
+  run_and_count(folder, kShort);
+  const Counted few = run_and_count(folder, kShort), many = run_and_count(folder, kLong);
   const auto per_batch = [](std::int64_t a, std::int64_t b) {
     return static_cast<double>(b - a) / (kLong - kShort);
   };

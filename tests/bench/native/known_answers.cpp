@@ -16,7 +16,7 @@ struct Pipeline {
   const char* lines;
 };
 
-// Where a pipeline says nothing else: 60 steps of 16 samples, 16 ms of compute each.
+// Defaults of all pipelines: 60 steps of 16 samples, 16 ms of compute per step.
 constexpr const char* kCommon =
     "steps = 60\nwarmup = 5\nbatch-size = 16\ncompute = 16ms\nnum-workers = 2\ndevice = sim\n";
 
@@ -39,8 +39,8 @@ constexpr Pipeline kPipelines[] = {
 };
 
 // Shares of the window: every cause, then compute.
-std::vector<double> shares_of(const RunRecord& record) {
-  const Account account = account_of(record.ranks.front());
+std::vector<double> window_shares(const RunRecord& record) {
+  const Account account = rank_account(record.ranks.front());
   std::vector<double> shares;
   for (const Nanos stall : account.stall)
     shares.push_back(static_cast<double>(stall) / static_cast<double>(account.window));
@@ -55,25 +55,25 @@ std::string name_of_share(std::size_t index) {
 Answer compare(const Pipeline& pipeline, int runs) {
   const RunConfig config = config_of_lines(pipeline.lines, kCommon);
   const RunRecord model = run_model(config, {});
-  const std::vector<double> expected = shares_of(model);
+  const std::vector<double> expected = window_shares(model);
   std::vector<std::vector<double>> measured(expected.size());
   std::vector<double> windows;
   for (int run = 0; run < runs; ++run) {
     const RunRecord native = run_native(config, {});
-    const std::vector<double> shares = shares_of(native);
+    const std::vector<double> shares = window_shares(native);
     for (std::size_t i = 0; i < shares.size(); ++i) measured[i].push_back(shares[i]);
     windows.push_back(seconds(native.ranks.front().window()) /
                       seconds(model.ranks.front().window()));
   }
-  Answer answer{pipeline.name, "", 0, 0, -1, median_of(windows).median};
+  Answer answer{pipeline.name, "", 0, 0, -1, median_interval(windows).median};
   for (std::size_t i = 0; i < expected.size(); ++i) {
     std::vector<double> differences;
     for (const double share : measured[i]) differences.push_back(std::abs(share - expected[i]));
-    const double difference = median_of(differences).median;
+    const double difference = median_interval(differences).median;
     if (difference <= answer.difference) continue;
     answer.cause = name_of_share(i);
     answer.model = expected[i];
-    answer.native = median_of(measured[i]).median;
+    answer.native = median_interval(measured[i]).median;
     answer.difference = difference;
   }
   return answer;

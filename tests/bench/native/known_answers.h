@@ -9,9 +9,9 @@ namespace loaderscope::bench {
 struct Answer {
   std::string name;
   std::string cause;      // the one that differs most; "compute" may be it too
-  double model = 0;       // its share of the window
-  double native = 0;      // the median of the runs
-  double difference = 0;  // of the shares, the median of the runs
+  double model = 0;       // share of the window in the model
+  double native = 0;      // share in native runs, the median
+  double difference = 0;  // difference of the shares, the median of the runs
   double window = 0;      // native / model, the median of the runs
 };
 

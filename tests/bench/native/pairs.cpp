@@ -7,7 +7,7 @@
 
 namespace loaderscope::bench {
 
-Interval95 median_of(std::vector<double> values) {
+Interval95 median_interval(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const auto n = static_cast<double>(values.size());
   const double half = 0.98 * std::sqrt(n);  // normal approximation of the binomial
@@ -22,24 +22,24 @@ Ratios run_pairs(int pairs, const std::function<Rate()>& a, const std::function<
   std::vector<double> wall, cpu;
   std::vector<double> rates[4];
   for (int pair = -1; pair < pairs; ++pair) {
-    Rate of_a, of_b;
+    Rate rate_a, rate_b;
     if (pair % 2 == 0) {
-      of_a = a();
-      of_b = b();
+      rate_a = a();
+      rate_b = b();
     } else {
-      of_b = b();
-      of_a = a();
+      rate_b = b();
+      rate_a = a();
     }
     if (pair < 0) continue;  // warm-up
-    wall.push_back(of_a.wall / of_b.wall);
-    cpu.push_back(of_a.cpu / of_b.cpu);
-    rates[0].push_back(of_a.wall);
-    rates[1].push_back(of_b.wall);
-    rates[2].push_back(of_a.cpu);
-    rates[3].push_back(of_b.cpu);
+    wall.push_back(rate_a.wall / rate_b.wall);
+    cpu.push_back(rate_a.cpu / rate_b.cpu);
+    rates[0].push_back(rate_a.wall);
+    rates[1].push_back(rate_b.wall);
+    rates[2].push_back(rate_a.cpu);
+    rates[3].push_back(rate_b.cpu);
   }
-  return {median_of(wall),     median_of(cpu),      median_of(rates[0]),
-          median_of(rates[1]), median_of(rates[2]), median_of(rates[3])};
+  return {median_interval(wall),     median_interval(cpu),      median_interval(rates[0]),
+          median_interval(rates[1]), median_interval(rates[2]), median_interval(rates[3])};
 }
 
 }  // namespace loaderscope::bench

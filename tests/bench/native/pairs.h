@@ -1,4 +1,4 @@
-// Two ways of doing the same, in turns, so that both see the same clock rate and neighbours.
+// Runs of two functions alternate, so that both see the same clock rate and neighbours.
 #pragma once
 
 #include <functional>
@@ -6,7 +6,7 @@
 
 namespace loaderscope::bench {
 
-// What one run of one way gave.
+// Rates of one run.
 struct Rate {
   double wall = 0;  // samples per second
   double cpu = 0;   // samples per second of CPU time of the whole process
@@ -15,8 +15,8 @@ struct Rate {
 struct Interval95 {
   double median = 0, low = 0, high = 0;
 };
-// Of the median, by order statistics.
-Interval95 median_of(std::vector<double> values);
+// Returns the median with its interval by order statistics.
+Interval95 median_interval(std::vector<double> values);
 
 // a / b of every pair. What neighbours take from the machine is in `wall`, not in `cpu`.
 struct Ratios {

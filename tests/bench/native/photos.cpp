@@ -22,22 +22,22 @@ namespace {
 
 constexpr std::int64_t kPhotos = 2000;
 
-AugmentOptions augment_of(const Load& load) {
+AugmentOptions make_augment_options(const Load& load) {
   AugmentOptions options;
   options.antialias = load.antialias;
   return options;
 }
 
-// What one thread of the bare loop works with, and when.
+// A thread of the bare loop: its objects, and the times of its run.
 class BareWorker {
  public:
   BareWorker(const Load& load, const Source& source, std::int64_t index)
       : load_(load),
         index_(index),
-        bytes_(static_cast<std::size_t>(sample_bytes(augment_of(load)))),
+        bytes_(static_cast<std::size_t>(sample_bytes(make_augment_options(load)))),
         reader_(source.make_reader()),
         decoder_(make_any_decoder({})),
-        augmenter_(make_augmenter(augment_of(load))),
+        augmenter_(make_augmenter(make_augment_options(load))),
         slots_(memory_row(MemoryMode::registered)
                    .make(1, static_cast<Bytes>(bytes_) * load.batch_size)) {}
 
@@ -98,7 +98,7 @@ RunConfig config_of_lines(const std::string& lines, const std::string& defaults)
   return resolve(config, MachineLimits{kThreads}, notes);
 }
 
-RunConfig config_of(const Load& load) {
+RunConfig load_config(const Load& load) {
   // The window of batches is dispatched ahead of the last step.
   const std::int64_t samples =
       (kWarmup + std::max(load.steps, load.most_steps) + 2 * kThreads + 4) * load.batch_size;
@@ -115,7 +115,7 @@ RunConfig config_of(const Load& load) {
 RunRecord run_loader(const Load& load) {
   RunContext context;
   context.native.time_stages = load.time_stages;
-  return run_native(config_of(load), context);
+  return run_native(load_config(load), context);
 }
 
 RunRecord run_short_stages(double seconds, bool time_stages) {
@@ -129,7 +129,7 @@ RunRecord run_short_stages(double seconds, bool time_stages) {
                     context);
 }
 
-Rate rate_of(const RunRecord& record) {
+Rate run_rate(const RunRecord& record) {
   const RankRecord& rank = record.ranks.front();
   const auto samples = static_cast<double>(rank.samples);
   Rate rate;
@@ -142,7 +142,7 @@ Rate rate_of(const RunRecord& record) {
 
 Rate run_bare_loop(const Load& load) {
   SourceOptions options;
-  options.paths = config_of(load).data.paths.value;
+  options.paths = load_config(load).data.paths.value;
   const auto source = open_files(options);
   std::vector<std::unique_ptr<BareWorker>> workers;
   for (int i = 0; i < kThreads; ++i)

@@ -21,7 +21,7 @@ std::string make_photos();
 struct Load {
   std::string folder;
   std::int64_t steps = 0;       // measured batches
-  std::int64_t most_steps = 0;  // what the epoch is long enough for, if more
+  std::int64_t most_steps = 0;  // least length of the epoch, if more
   std::int64_t batch_size = 64;
   bool antialias = true;
   bool time_stages = true;
@@ -29,13 +29,13 @@ struct Load {
 
 // All in one epoch: the folder is listed as often as that takes. Sample i is the same file and the
 // same crop for both loaders.
-RunConfig config_of(const Load& load);
+RunConfig load_config(const Load& load);
 // `defaults` where `lines` say nothing.
 RunConfig config_of_lines(const std::string& lines, const std::string& defaults = "");
 RunRecord run_loader(const Load& load);
 // No data: three stages that burn a core for 100 us each.
 RunRecord run_short_stages(double seconds, bool time_stages);
-Rate rate_of(const RunRecord& record);
+Rate run_rate(const RunRecord& record);
 
 // Read, decode and augment in `kThreads` threads that know nothing of each other and look at no
 // clock.

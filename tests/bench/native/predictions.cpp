@@ -15,11 +15,11 @@ struct Configuration {
   const char* lines;
 };
 
-// Where a configuration says nothing else: 16 samples per batch, 16 ms of compute.
+// Defaults of the declared configurations: 16 samples per batch, 16 ms of compute.
 constexpr const char* kDeclared =
     "batch-size = 16\ncompute = 16ms\nnum-workers = 2\ndevice = sim\nwarmup = 8\n";
 
-constexpr Configuration kOfDeclared[] = {
+constexpr Configuration kDeclaredConfigurations[] = {
     {"0 workers", "num-workers = 0\ncost = read=500us\ncost = decode=1ms:sleep\n"},
     {"1 worker, prefetch 1", "num-workers = 1\nprefetch-factor = 1\ncost = decode=1500us:sleep\n"},
     {"2 workers, lognormal", "cost = decode=lognormal:2500us:0.5:sleep\n"},
@@ -50,7 +50,7 @@ constexpr const char* kImages =
     "batch-size = 16\ncompute = 8ms\nnum-workers = 2\nprefetch-factor = 2\ndevice = sim\n"
     "warmup = 8\ncache = warm\n";
 
-constexpr Configuration kOfImages[] = {
+constexpr Configuration kImageConfigurations[] = {
     {"base: 2 workers, prefetch 2", ""},
     {"0 workers", "num-workers = 0\n"},
     {"0 workers, pageable, sync copies", "num-workers = 0\nmemory = pageable\ncopy = sync\n"},
@@ -71,7 +71,7 @@ constexpr Configuration kOfImages[] = {
     {"1 worker, compute-bound", "num-workers = 1\ncompute = 30ms\n"},
 };
 
-// What one round says of a configuration.
+// Results of a configuration in one round.
 struct Round {
   double predicted, measured, contention;
   GoodnessOfFit error;
@@ -89,7 +89,7 @@ Round compare(const RunRecord& record, const Prediction& prediction) {
 double median(const std::vector<Round>& rounds, double (*value)(const Round&)) {
   std::vector<double> values;
   for (const Round& round : rounds) values.push_back(value(round));
-  return median_of(std::move(values)).median;
+  return median_interval(std::move(values)).median;
 }
 
 PredictionError summary(const char* name, bool from_images, const std::vector<Round>& rounds) {
@@ -100,11 +100,11 @@ PredictionError summary(const char* name, bool from_images, const std::vector<Ro
   summary.measured = median(rounds, [](const Round& r) { return r.measured; });
   summary.rate_error = median(rounds, [](const Round& r) { return r.error.rate_error; });
   summary.contention = median(rounds, [](const Round& r) { return r.contention; });
-  std::vector<Round> by_share = rounds;
-  std::sort(by_share.begin(), by_share.end(), [](const Round& a, const Round& b) {
+  std::vector<Round> sorted = rounds;
+  std::sort(sorted.begin(), sorted.end(), [](const Round& a, const Round& b) {
     return std::abs(a.error.worst_share) < std::abs(b.error.worst_share);
   });
-  const GoodnessOfFit& middle = by_share[by_share.size() / 2].error;
+  const GoodnessOfFit& middle = sorted[sorted.size() / 2].error;
   summary.worst_cause = middle.worst_part;
   summary.worst_share = middle.worst_share;
   return summary;
@@ -123,7 +123,7 @@ std::string data_lines(const std::string& folder, double seconds) {
   return lines;
 }
 
-std::vector<Change> changes_of(std::string_view lines) {
+std::vector<Change> parse_changes(std::string_view lines) {
   std::vector<Change> changes;
   while (!lines.empty()) {
     const std::size_t end = lines.find('\n');
@@ -137,7 +137,7 @@ std::vector<Change> changes_of(std::string_view lines) {
 
 std::vector<PredictionError> compare_declared(int rounds, double seconds) {
   std::vector<PredictionError> errors;
-  for (const Configuration& one : kOfDeclared) {
+  for (const Configuration& one : kDeclaredConfigurations) {
     const RunConfig config = config_of_lines(one.lines, kDeclared + duration_line(seconds));
     std::vector<Round> found;
     for (int round = 0; round < rounds; ++round) {
@@ -151,19 +151,20 @@ std::vector<PredictionError> compare_declared(int rounds, double seconds) {
 
 std::vector<PredictionError> compare_images(const std::string& folder, int rounds, double seconds) {
   const std::string common = kImages + duration_line(seconds) + data_lines(folder, seconds);
-  std::vector<std::vector<Round>> found(std::size(kOfImages));
+  std::vector<std::vector<Round>> found(std::size(kImageConfigurations));
   for (int round = 0; round < rounds; ++round) {
     const FittedModel model(run_native(config_of_lines("", common), {}));
     for (std::size_t i = 0; i < found.size(); ++i) {
-      const RunRecord record = run_native(config_of_lines(kOfImages[i].lines, common), {});
+      const RunRecord record =
+          run_native(config_of_lines(kImageConfigurations[i].lines, common), {});
       const Prediction prediction =
-          model.predict_under_load_of(record, changes_of(kOfImages[i].lines));
+          model.predict_under_load(record, parse_changes(kImageConfigurations[i].lines));
       found[i].push_back(compare(record, prediction));
     }
   }
   std::vector<PredictionError> errors;
   for (std::size_t i = 0; i < found.size(); ++i)
-    errors.push_back(summary(kOfImages[i].name, true, found[i]));
+    errors.push_back(summary(kImageConfigurations[i].name, true, found[i]));
   return errors;
 }
 

@@ -16,7 +16,7 @@ struct PredictionError {
   double rate_error = 0;    // predicted / measured - 1
   std::string worst_cause;  // compute may be it too
   double worst_share = 0;   // predicted - measured, of the window
-  double contention = 0;    // of the measured window
+  double contention = 0;    // share of the measured window
 };
 
 // `folder`: of images; in each round every configuration runs once, `seconds` long.

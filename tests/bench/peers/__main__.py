@@ -48,7 +48,7 @@ def _data(loaderscope: pathlib.Path, count: int) -> Dict[str, Any]:
 
 
 def _bound_to(cores: int) -> int:
-    """This process, and what it starts, runs on so many cores, or on all there are."""
+    """Binds this process and its children to `cores` cores, or to all if there are fewer. Returns their number."""
     chosen = sorted(os.sched_getaffinity(0))[:cores]
     os.sched_setaffinity(0, chosen)
     return len(chosen)
@@ -105,7 +105,7 @@ class _Rounds:
 
 
 def _command(flags: argparse.Namespace) -> str:
-    """What repeats it on another machine: without the paths of this one."""
+    """The command that repeats the comparison on another machine, without the paths of this machine."""
     given = {"rounds": flags.rounds, "images": flags.images, "count": flags.count, "workers": flags.workers,
              "engines": flags.engines}
     return "scripts/peers " + " ".join(f"--{name} {value}" for name, value in given.items())

@@ -25,7 +25,7 @@ def _expect(batch: Any, options: pipelines.Options) -> None:
 
 def drive(name: str, settings: Dict[str, Any]) -> Dict[str, Any]:
     options = pipelines.Options(**settings["options"])
-    batches = endless(pipelines.module_of(name).make_loader(options))
+    batches = endless(pipelines.load_module(name).make_loader(options))
     batch = next(batches)
     first_batch = time.monotonic() - settings["spawned"]
     _expect(batch, options)
@@ -41,10 +41,10 @@ def drive(name: str, settings: Dict[str, Any]) -> Dict[str, Any]:
 def main() -> None:
     name, settings = sys.argv[1], json.loads(sys.argv[2])
     if settings.get("prepare"):
-        prepare = getattr(pipelines.module_of(name), "prepare", lambda options: None)
+        prepare = getattr(pipelines.load_module(name), "prepare", lambda options: None)
         prepare(pipelines.Options(**settings["options"]))
     print(json.dumps(drive(name, settings)), flush=True)
-    os._exit(0)  # some loaders take seconds to end their threads; whoever started this process ends its workers
+    os._exit(0)  # some loaders take seconds to end their threads; the parent process ends the workers
 
 
 if __name__ == "__main__":

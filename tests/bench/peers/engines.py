@@ -1,4 +1,4 @@
-"""What is compared: one row per engine."""
+"""The compared engines: one row per engine."""
 
 import dataclasses
 from typing import Optional, Tuple
@@ -9,10 +9,10 @@ NATIVE = "native"
 @dataclasses.dataclass(frozen=True)
 class Engine:
     name: str
-    what: str  # as the report says it
-    pipeline: str = ""  # of peers.pipelines
-    packages: Tuple[str, ...] = ()  # of PyPI, whose versions the report gives
-    promise: Optional[float] = None  # native is at least so many times as fast
+    what: str  # text for the report
+    pipeline: str = ""  # name in peers.pipelines
+    packages: Tuple[str, ...] = ()  # PyPI packages whose versions the report gives
+    promise: Optional[float] = None  # least rate of native over that of the engine
 
 
 ENGINES = (

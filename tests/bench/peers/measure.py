@@ -27,9 +27,9 @@ class Failed(Exception):
 class Plan:
     loaderscope: pathlib.Path
     python: pathlib.Path
-    options: Dict[str, Any]  # of peers.pipelines.Options
+    options: Dict[str, Any]  # fields of peers.pipelines.Options
     warmup: int  # steps
-    images: int  # at least so many after the warm-up
+    images: int  # least number after the warm-up
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,7 +63,7 @@ class _Peak:
         self._thread.join()
 
 
-def reason_of(output: str) -> str:
+def find_reason(output: str) -> str:
     """The line of a failed program's output that says most."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     errors = [line for line in lines if "Error" in line or line.lower().startswith("error:")]
@@ -75,13 +75,13 @@ def _end_all(session: int) -> None:
         os.killpg(session, signal.SIGKILL)
 
 
-def _answer_of(command: List[str]) -> Tuple[Dict[str, Any], int]:
+def _run_for_answer(command: List[str]) -> Tuple[Dict[str, Any], int]:
     """The JSON that a program printed, and the most memory it had. It has a session of its own, of which nothing stays."""
     with tempfile.TemporaryFile("w+") as printed, tempfile.TemporaryFile("w+") as errors:
         with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=printed, stderr=errors,
                               start_new_session=True) as process, _Peak(process.pid) as peak:
             try:
-                exit_code = process.wait(_LONGEST)  # its workers may outlive it
+                exit_code = process.wait(_LONGEST)  # workers may outlive the process
             except subprocess.TimeoutExpired:
                 raise Failed(f"it was not done after {_LONGEST} s") from None
             finally:
@@ -89,7 +89,7 @@ def _answer_of(command: List[str]) -> Tuple[Dict[str, Any], int]:
         printed.seek(0)
         errors.seek(0)
         if exit_code != 0:
-            raise Failed(reason_of(errors.read()))
+            raise Failed(find_reason(errors.read()))
         try:
             return json.loads(printed.read()), peak.bytes
         except ValueError as error:
@@ -102,7 +102,7 @@ def native(plan: Plan) -> Run:
                "--workers", str(plan.options["workers"]), "--batch-size", str(plan.options["batch_size"]),
                "--size", str(plan.options["size"]), "--seed", str(plan.options["seed"]),
                "--warmup", str(plan.warmup), "--steps", str(steps), "--json", "-"]
-    result, peak = _answer_of(command)
+    result, peak = _run_for_answer(command)
     return Run(result["window"]["samples"], result["window"]["wall_s"], result["process"]["cpu_s"],
                result["first_batch"]["wall_s"], peak)
 
@@ -111,7 +111,7 @@ def peer(engine: Engine, plan: Plan, prepare: bool = False) -> Run:
     settings = {"options": plan.options, "warmup": plan.warmup, "images": plan.images, "prepare": prepare,
                 "spawned": time.monotonic()}
     command = [str(plan.python), "-m", "peers.drive", engine.pipeline, json.dumps(settings)]
-    result, peak = _answer_of(command)
+    result, peak = _run_for_answer(command)
     return Run(**result, peak_bytes=peak)
 
 

@@ -26,18 +26,18 @@ def _cpu_clock(pid: int) -> int:
 
 
 def cpu_seconds(root: int) -> float:
-    """Of the processes that are alive."""
+    """CPU time of the processes that are alive."""
     total = 0.0
     for pid in processes(root):
         try:
             total += time.clock_gettime(_cpu_clock(pid))
         except OSError:
-            continue  # it has ended
+            continue  # the process has ended
     return total
 
 
 def memory_bytes(root: int) -> int:
-    """What they hold together: pages that several of them share count once (proportional set size)."""
+    """Memory of all processes together. Shared pages count once (proportional set size)."""
     total = 0
     for pid in processes(root):
         try:

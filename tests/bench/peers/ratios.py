@@ -11,15 +11,15 @@ class Interval:
     median: float
     low: float
     high: float
-    confidence: float  # that the median of all rounds there could be lies within
+    confidence: float  # probability that the true median is between low and high
 
 
 def _outside(rounds: int, left_out: int) -> float:
-    """How often the median lies beyond the values that remain when `left_out` are left out at each end."""
+    """Probability that the true median is outside the values that remain without `left_out` values at each end."""
     return 2 * sum(math.comb(rounds, count) for count in range(left_out + 1)) / 2**rounds
 
 
-def median_of(values: Sequence[float], confidence: float = 0.95) -> Interval:
+def median_interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
     """The narrowest pair of values that has this confidence; all of them where they are too few for it."""
     ordered = sorted(values)
     left_out = 0
@@ -29,8 +29,8 @@ def median_of(values: Sequence[float], confidence: float = 0.95) -> Interval:
                     max(0.0, 1 - _outside(len(ordered), left_out)))
 
 
-def by_round(of: Sequence[float], to: Sequence[float]) -> List[float]:
-    """Both were measured in the same rounds: what the machine did in a round cancels."""
-    if len(of) != len(to):
-        raise ValueError(f"{len(of)} and {len(to)} rounds are not the same rounds")
-    return [one / other for one, other in zip(of, to)]
+def divide_rounds(values: Sequence[float], bases: Sequence[float]) -> List[float]:
+    """Ratios of values from the same rounds, in which the state of the machine in a round cancels."""
+    if len(values) != len(bases):
+        raise ValueError(f"{len(values)} and {len(bases)} rounds are not the same rounds")
+    return [value / base for value, base in zip(values, bases)]

@@ -5,25 +5,25 @@ from typing import Any, Dict, List, Sequence
 
 from peers.engines import ENGINES, NATIVE, named
 from peers.measure import Run
-from peers.ratios import Interval, by_round, median_of
+from peers.ratios import Interval, divide_rounds, median_interval
 
 
 def _figures(runs: Sequence[Run], cores: int) -> Dict[str, Interval]:
     return {
-        "images_per_cpu_s": median_of([run.images / run.cpu_s for run in runs]),
-        "images_per_s_per_core": median_of([run.images / run.wall_s / cores for run in runs]),
-        "cpu_s_per_1000": median_of([1000 * run.cpu_s / run.images for run in runs]),
-        "peak_bytes": median_of([float(run.peak_bytes) for run in runs]),
-        "first_batch_s": median_of([run.first_batch_s for run in runs]),
+        "images_per_cpu_s": median_interval([run.images / run.cpu_s for run in runs]),
+        "images_per_s_per_core": median_interval([run.images / run.wall_s / cores for run in runs]),
+        "cpu_s_per_1000": median_interval([1000 * run.cpu_s / run.images for run in runs]),
+        "peak_bytes": median_interval([float(run.peak_bytes) for run in runs]),
+        "first_batch_s": median_interval([run.first_batch_s for run in runs]),
     }
 
 
 def _against(native: Sequence[Run], runs: Sequence[Run]) -> Dict[str, Interval]:
-    cpu = by_round([run.cpu_s / run.images for run in runs], [run.cpu_s / run.images for run in native])
-    wall = by_round([run.wall_s / run.images for run in runs], [run.wall_s / run.images for run in native])
+    cpu = divide_rounds([run.cpu_s / run.images for run in runs], [run.cpu_s / run.images for run in native])
+    wall = divide_rounds([run.wall_s / run.images for run in runs], [run.wall_s / run.images for run in native])
     tax = [1000 * (run.cpu_s / run.images - own.cpu_s / own.images) for run, own in zip(runs, native)]
-    return {"native_faster_by_cpu": median_of(cpu), "native_faster_by_clock": median_of(wall),
-            "framework_tax_cpu_s_per_1000": median_of(tax)}
+    return {"native_faster_by_cpu": median_interval(cpu), "native_faster_by_clock": median_interval(wall),
+            "framework_tax_cpu_s_per_1000": median_interval(tax)}
 
 
 def summary(rounds: Dict[str, List[Run]], failed: Dict[str, str], cores: int) -> List[Dict[str, Any]]:

@@ -1,9 +1,9 @@
-"""What is promised of measuring somebody else's PyTorch DataLoader, measured:
+"""Measures the promises of loaderscope for somebody else's PyTorch DataLoader:
 
     python3 tests/bench/torch_loader build/release/loaderscope --python PYTHON_WITH_TORCH [--rounds 5]
 
 Each round runs everything once, so that a machine that gets slower does so for all. Prints a table: the median over
-the rounds with the least and the most, and what is promised. Nothing fails; a crowded machine misses."""
+the rounds with the least and the most, and the promise. Nothing fails; a crowded machine misses."""
 
 import argparse
 import json
@@ -43,7 +43,7 @@ def said(printed):
 
 
 def own_rate(program, loader, workers, batches):
-    """Of a bare loop in the same run: what loaderscope says over what the loop says, less one."""
+    """Rate that loaderscope reports over the rate of a bare loop in the same run, minus 1."""
     result, printed = program.job(loader, workers, batches)
     return rate(result) / said(printed)["samples_per_s"] - 1
 

@@ -10,7 +10,7 @@ import torch
 from declared import BATCH, MS
 from torch.utils.data import DataLoader, Dataset
 
-WARMUP = 5  # as loaderscope's
+WARMUP = 5  # default of loaderscope
 
 
 class Sleep:

@@ -17,7 +17,7 @@ class _Squares(Dataset):
 
 
 class _HashedLoader(DataLoader):
-    """Its hash and its equality need what is set after the constructor of DataLoader."""
+    """Loader whose hash and equality need members that are set after the constructor of DataLoader."""
 
     def __init__(self, name, *arguments, **named):
         super().__init__(*arguments, **named)

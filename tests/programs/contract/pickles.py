@@ -12,7 +12,7 @@ from PIL.Image import open as image_open
 _HELD = {"gzip": gzip.decompress, "lzma": lzma.decompress}
 
 
-def _by_default(unpack=bz2.decompress):
+def _default_unpack(unpack=bz2.decompress):
     return unpack
 
 
@@ -32,7 +32,7 @@ from torch.utils.data import DataLoader  # noqa: E402
 NEEDS = "torch torchvision numpy PIL"
 
 FUNCTIONS = [decompress, zlib.decompress, image_open, Image.open, load, numpy.load, fromfile, gzip.decompress, _HELD["gzip"],
-             _HELD["lzma"], lzma.decompress, _by_default(), bz2.decompress, F.resize, torchvision.io.read_image,
+             _HELD["lzma"], lzma.decompress, _default_unpack(), bz2.decompress, F.resize, torchvision.io.read_image,
              torchvision.io.decode_jpeg, Image.Image.convert, Image.Image.resize, torch.Tensor.to, torch.Tensor.copy_]
 
 

@@ -20,7 +20,7 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 _WAIT_MS = 60  # longer than a worker's line is left unseen
 
 
-class _Of(Dataset):
+class _Calls(Dataset):
     def __init__(self, function, samples):
         self.function, self.samples = function, samples
 
@@ -31,8 +31,8 @@ class _Of(Dataset):
         return torch.tensor(self.function(index))
 
 
-def _batches_of(function, samples=8, workers=2):
-    return [batch.tolist() for batch in DataLoader(_Of(function, samples), 2, num_workers=workers)]
+def _load(function, samples=8, workers=2):
+    return [batch.tolist() for batch in DataLoader(_Calls(function, samples), 2, num_workers=workers)]
 
 
 class _Time(ctypes.Structure):
@@ -62,7 +62,7 @@ def _interruptions(_):
 
 
 def waits_in_calls_that_do_not_restart():
-    return _batches_of(_interruptions)
+    return _load(_interruptions)
 
 
 def receives_with_a_time_limit():
@@ -73,7 +73,7 @@ def receives_with_a_time_limit():
             _LIBC.recv(ours.fileno(), ctypes.create_string_buffer(8), 8, 0)
             return ctypes.get_errno()
 
-    return _batches_of(receive, 12)
+    return _load(receive, 12)
 
 
 def handles_real_time_signals():
@@ -86,7 +86,7 @@ def handles_real_time_signals():
         signal.raise_signal(signal.SIGRTMAX - 5)
         return len(seen)
 
-    return _batches_of(raise_one, workers=1), seen
+    return _load(raise_one, workers=1), seen
 
 
 def forks_in_a_sample():
@@ -96,7 +96,7 @@ def forks_in_a_sample():
             os._exit(index)
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
-    return [_batches_of(fork, workers=workers) for workers in (0, 1)]
+    return [_load(fork, workers=workers) for workers in (0, 1)]
 
 
 def forks_and_makes_batches_in_the_child():
@@ -109,11 +109,11 @@ def forks_and_makes_batches_in_the_child():
             return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         return index
 
-    return [_batches_of(fork, workers=workers) for workers in (0, 1)]
+    return [_load(fork, workers=workers) for workers in (0, 1)]
 
 
 def runs_a_program_in_a_sample():
-    return _batches_of(lambda index: int(subprocess.check_output(["/bin/sh", "-c", f"echo {index}"])))
+    return _load(lambda index: int(subprocess.check_output(["/bin/sh", "-c", f"echo {index}"])))
 
 
 def waits_for_a_thread_and_a_signal():
@@ -124,4 +124,4 @@ def waits_for_a_thread_and_a_signal():
     begun = time.monotonic()
     while not came and time.monotonic() < begun + 20:
         time.sleep(0.05)
-    return _batches_of(lambda index: index), came
+    return _load(lambda index: index), came

@@ -41,7 +41,7 @@ def _taken(call, **named):
         gc.collect()
 
 
-def _in_both(call):
+def _taken_twice(call):
     return _taken(call), _taken(call, num_workers=1)
 
 
@@ -99,7 +99,7 @@ def _alarmed(index):
     return len(seen)
 
 
-def _of_process(index):
+def _process_facts(index):
     process = multiprocessing.current_process()
     return f"{process.name.split('-')[0]} {process.daemon} {os.getppid() == multiprocessing.parent_process().pid}"
 
@@ -114,11 +114,11 @@ def _drawn(index):
 
 
 def a_sample_forks():
-    return _in_both(_forked)
+    return _taken_twice(_forked)
 
 
 def a_sample_runs_a_program():
-    return _in_both(_ran)
+    return _taken_twice(_ran)
 
 
 def a_sample_runs_python():
@@ -126,7 +126,7 @@ def a_sample_runs_python():
 
 
 def a_sample_raises():
-    return [_in_both(lambda index, error=error: _raise(error)) for error in
+    return [_taken_twice(lambda index, error=error: _raise(error)) for error in
             (ValueError("of a sample"), IndexError(3), _OwnError("one", "two"), StopIteration("early"), RuntimeError())]
 
 
@@ -141,23 +141,23 @@ def a_loader_times_out():
 
 def samples_know_their_worker():
     torch.manual_seed(1)
-    return _in_both(_informed)
+    return _taken_twice(_informed)
 
 
 def samples_warn():
-    return _in_both(_warned)
+    return _taken_twice(_warned)
 
 
 def samples_print():
-    return _in_both(_printed)
+    return _taken_twice(_printed)
 
 
 def samples_have_alarms():
-    return _in_both(_alarmed)
+    return _taken_twice(_alarmed)
 
 
 def samples_see_their_process():
-    return _taken(_of_process, num_workers=1)
+    return _taken(_process_facts, num_workers=1)
 
 
 def workers_are_prepared():

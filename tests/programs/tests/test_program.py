@@ -27,7 +27,7 @@ class SettingsTest(unittest.TestCase):
         changes = {"persistent-workers": "true", "num-workers": "0"}
         self.assertEqual(with_changes(row, ["data"], [], changes), [["data", "--persistent-workers", "--num-workers", "0"], []])
 
-    def test_gives_loaderscope_the_settings_that_the_program_has_no_flag_for(self):
+    def test_gives_loaderscope_settings_without_own_flag(self):
         changes = {"persistent-workers": "true", "prefetch-factor": "4"}
         self.assertEqual(with_changes({}, ["data"], [], changes), [["data"], ["--persistent-workers", "--prefetch-factor", "4"]])
 
@@ -38,7 +38,7 @@ class KindsTest(unittest.TestCase):
         files = {file.stem for file in drivers if "import training\n" in file.read_text(encoding="utf-8")}
         self.assertEqual({row["name"] for row in listed()["program"]}, files)
 
-    def test_programs_are_short_and_say_what_they_are(self):
+    def test_keeps_programs_short_and_documented(self):
         for row in listed()["program"]:
             with self.subTest(row["name"]):
                 text = (HERE / "drivers" / f"{row['name']}.py").read_text(encoding="utf-8")

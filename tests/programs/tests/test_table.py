@@ -20,12 +20,12 @@ class TableTest(unittest.TestCase):
         self.assertIn("Of the promises, 2 of 3 (67%) were kept within 10%. 1 of 4 (25%)", text)
         self.assertIn("a setting for 2, rewriting for\n1, and missing for 0. 1 programs did not run", text)
 
-    def test_a_row_has_a_cell_for_each_column(self):
+    def test_prints_cell_for_each_column(self):
         columns = table._HEAD.splitlines()[0].count("|")
         none = {"name": "none", "no_figures": "no setting helps", "cores_used": 1, "rates_before": [1.0], "waited": None}
         for one in (row(), none, {"name": "two", "failed": "exit code 1"}):
             self.assertEqual(table.line(one).count("|"), columns)
 
-    def test_a_promise_counts_in_epochs_if_the_window_was_within_one(self):
+    def test_counts_promise_in_epochs_for_short_window(self):
         self.assertTrue(table.is_kept(row(ratio_got=1.2, ratio_of_epochs=1.95)))
         self.assertFalse(table.is_kept(row(ratio_got=1.2)))

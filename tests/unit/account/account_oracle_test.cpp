@@ -14,7 +14,7 @@ std::string differences(const std::vector<RankRecord>& ranks,
                         const std::vector<std::vector<OracleRow>>& expected) {
   std::string text;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    const std::vector<StepRow> rows = rows_of(ranks[rank]);
+    const std::vector<StepRow> rows = collect_rows(ranks[rank]);
     const std::size_t steps = rank < expected.size() ? expected[rank].size() : 0;
     if (rows.size() != steps) return "another number of steps";
     for (std::size_t k = 0; k < rows.size(); ++k) {
@@ -47,7 +47,7 @@ TEST(AccountOracle, AgreesOnRandomPipelines) {
     const auto expected = recompute_account(facts, in_order, config.trainer.sync_ranks);
     ASSERT_EQ(differences(record.ranks, expected), "") << place;
     for (std::size_t rank = 0; rank < record.ranks.size(); ++rank) {
-      const std::vector<StepRow> rows = rows_of(record.ranks[rank]);
+      const std::vector<StepRow> rows = collect_rows(record.ranks[rank]);
       for (std::size_t k = 0; k < rows.size(); ++k)
         expect_whys(rows[k], expected[rank][k].contention_of_making, place);
     }
@@ -61,10 +61,10 @@ class RandomFacts {
   explicit RandomFacts(std::uint64_t seed) : dice_(seed) {
     options_.ranks = static_cast<std::int32_t>(dice_.between(1, 3));
     options_.workers = static_cast<std::int32_t>(dice_.between(1, 3));
-    options_.in_order = !dice_.one_in(4);
-    options_.sync_ranks = dice_.one_in(2);
-    inline_ = dice_.one_in(5);
-    longest_ = dice_.of<std::int64_t>({3, 20, 1000});
+    options_.in_order = !dice_.chance(4);
+    options_.sync_ranks = dice_.chance(2);
+    inline_ = dice_.chance(5);
+    longest_ = dice_.pick<std::int64_t>({3, 20, 1000});
     for (std::int32_t rank = 0; rank < options_.ranks; ++rank) ranks_.push_back({});
     make_steps();
     for (Rank& rank : ranks_) make_workers(rank);
@@ -76,7 +76,7 @@ class RandomFacts {
       for (StepEvents& step : rank.steps) {
         for (Nanos* t :
              {&step.copy.begin, &step.copy.end, &step.compute.begin, &step.compute.end}) {
-          if (*t != kNever && dice_.one_in(2)) *t += some() - some();
+          if (*t != kNever && dice_.chance(2)) *t += some() - some();
         }
       }
     }
@@ -84,15 +84,15 @@ class RandomFacts {
 
   FoldOptions options() const { return options_; }
 
-  // In the order that the folder asks for, with spans up to `ahead` of the step that needs them.
-  // `told`: which rank the others wait for, before their steps come, and any rank first.
-  void set_listener(Folder& folder, bool told = false) {
+  // Reports the facts to `folder` in an order that it accepts. If `early`, the rank that the others
+  // wait for is reported before the steps, and any rank may be the first.
+  void set_listener(Folder& folder, bool early = false) {
     for (std::int32_t r = 0; r < options_.ranks; ++r)
       folder.first_ask(r, ranks_[index(r)].first_ask);
     for (std::size_t k = 0; k < kSteps; ++k) {
-      if (told) folder.all_wait_for(last_ready(k));
+      if (early) folder.all_wait_for(last_ready(k));
       for (std::int32_t i = 0; i < options_.ranks; ++i) {
-        const std::int32_t r = told ? (i + static_cast<std::int32_t>(k)) % options_.ranks : i;
+        const std::int32_t r = early ? (i + static_cast<std::int32_t>(k)) % options_.ranks : i;
         Rank& rank = ranks_[index(r)];
         report_spans(folder, r, k, rank.steps[k].compute.end + some());
         for (; rank.marked < kSteps && rank.marked <= k + 4; ++rank.marked) {
@@ -116,7 +116,7 @@ class RandomFacts {
   };
 
   static std::size_t index(std::int32_t i) { return static_cast<std::size_t>(i); }
-  Nanos some() { return dice_.one_in(3) ? 0 : dice_.between(0, longest_); }
+  Nanos some() { return dice_.chance(3) ? 0 : dice_.between(0, longest_); }
 
   std::int32_t last_ready(std::size_t k) const {
     const auto last = std::max_element(
@@ -139,7 +139,7 @@ class RandomFacts {
     std::vector<std::int64_t> batches(kSteps);
     std::iota(batches.begin(), batches.end(), 0);
     for (std::size_t i = 0; i + 1 < kSteps && !options_.in_order; ++i) {
-      if (dice_.one_in(3)) std::swap(batches[i], batches[i + 1]);
+      if (dice_.chance(3)) std::swap(batches[i], batches[i + 1]);
     }
     for (std::size_t k = 0; k < kSteps; ++k) {
       Nanos barrier = 0;
@@ -161,30 +161,30 @@ class RandomFacts {
     step.step = static_cast<std::int64_t>(k);
     step.batch = batch;
     step.made_by_trainer = inline_;
-    step.first_of_epoch = k == 0 || dice_.one_in(6);
+    step.first_of_epoch = k == 0 || dice_.chance(6);
     step.worker = static_cast<std::int32_t>(dice_.between(0, options_.workers - 1));
     step.worker_idle = some();
     Nanos at = std::max<Nanos>(0, idle_begin - some()) + some();
     step.epoch_dispatch = at;
     step.finished = at += some() + some();
-    if (dice_.one_in(2)) step.send = next_interval(at);
-    if (dice_.one_in(2)) step.receive = next_interval(at);
-    if (dice_.one_in(2)) {
+    if (dice_.chance(2)) step.send = next_interval(at);
+    if (dice_.chance(2)) step.receive = next_interval(at);
+    if (dice_.chance(2)) {
       step.pin = next_interval(at);
     } else {
       step.receive = {};
     }
     step.deliverable = at;
     step.ask = std::max<Nanos>(0, at - some()) + some();
-    step.ask_queued = dice_.one_in(2) ? std::min(step.ask, some()) : 0;
+    step.ask_queued = dice_.chance(2) ? std::min(step.ask, some()) : 0;
     at = std::max(at, step.ask);
-    step.take_queued = dice_.one_in(2) ? some() : 0;
-    if (!step.pin.ran() && dice_.one_in(2)) step.receive = next_interval(at);
+    step.take_queued = dice_.chance(2) ? some() : 0;
+    if (!step.pin.ran() && dice_.chance(2)) step.receive = next_interval(at);
     step.take = at += some();
     const Nanos taken = at;
-    if (dice_.one_in(2)) step.copy = next_interval(at);
-    at = dice_.one_in(2) ? at : taken;  // beside the copy, where that runs on the device
-    if (dice_.one_in(2)) step.launch = next_interval(at);
+    if (dice_.chance(2)) step.copy = next_interval(at);
+    at = dice_.chance(2) ? at : taken;  // an asynchronous copy overlaps the launch
+    if (dice_.chance(2)) step.launch = next_interval(at);
     at = std::max(at, step.copy.ran() ? step.copy.end : at);
     step.ready = std::max(idle_begin, at + some());
     return step;
@@ -197,13 +197,13 @@ class RandomFacts {
       std::vector<Span>& spans = rank.workers.emplace_back();
       Nanos at = some() + some();
       while (at < end || spans.empty()) {
-        if (dice_.one_in(5)) at += some();
+        if (dice_.chance(5)) at += some();
         Span span;
         span.begin = at;
         span.end = at = at + some();
-        span.stage = dice_.of<Stage>({Stage::read, Stage::read_decompress, Stage::decode,
-                                      Stage::augment, Stage::collate, Stage::opaque, Stage::idle,
-                                      Stage::startup, Stage::startup_parent});
+        span.stage = dice_.pick<Stage>({Stage::read, Stage::read_decompress, Stage::decode,
+                                        Stage::augment, Stage::collate, Stage::opaque, Stage::idle,
+                                        Stage::startup, Stage::startup_parent});
         span.queued = dice_.between(0, span.end - span.begin);
         spans.push_back(span);
         if (longest_ > 100 && at == span.begin) at += 1;
@@ -249,7 +249,7 @@ TEST(AccountOracle, AgreesOnRandomFacts) {
     const auto expected = recompute_account(facts, options.in_order, options.sync_ranks);
     ASSERT_EQ(differences(ranks, expected), "") << "seed " << seed;
     for (const RankRecord& rank : ranks) {
-      for (const StepRow& row : rows_of(rank)) {
+      for (const StepRow& row : collect_rows(rank)) {
         ASSERT_EQ(std::accumulate(row.stall.begin(), row.stall.end(), Nanos{0}), row.idle())
             << "seed " << seed;
         ASSERT_EQ(row.clamped, 0) << "seed " << seed;
@@ -267,7 +267,7 @@ TEST(AccountOracle, ClosesWhateverTheDevicesClockSays) {
     random.set_listener(folder);
     for (const RankRecord& rank : folder.finish()) {
       Nanos end = rank.first_ask;
-      for (const StepRow& row : rows_of(rank)) {
+      for (const StepRow& row : collect_rows(rank)) {
         ASSERT_EQ(row.idle_begin, end) << "seed " << i;
         ASSERT_GE(row.compute(), 0) << "seed " << i;
         ASSERT_EQ(std::accumulate(row.stall.begin(), row.stall.end(), Nanos{0}), row.idle())

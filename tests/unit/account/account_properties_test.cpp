@@ -1,4 +1,4 @@
-// What must hold of the account of every pipeline. A failing case prints the scenario that
+// Properties that the account of every pipeline must have. A failing case prints the scenario that
 // reproduces it.
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ struct Totals {
   bool operator==(const Totals&) const = default;
 };
 
-Totals totals_of(const RankRecord& rank) {
+Totals window_totals(const RankRecord& rank) {
   Totals totals;
   totals.window = rank.window();
   rank.rows.for_each(
@@ -75,7 +75,7 @@ void expect_row(const StepRow& row, Nanos previous_end) {
 void expect_closed(const RankRecord& rank, const RunConfig& config) {
   Nanos previous_end = rank.first_ask;
   std::int64_t step = 0;
-  for (const StepRow& row : rows_of(rank)) {
+  for (const StepRow& row : collect_rows(rank)) {
     EXPECT_EQ(row.step, step);
     EXPECT_EQ(row.warmup && rank.warmup_steps > 0, step < rank.warmup_steps);
     expect_row(row, previous_end);
@@ -86,7 +86,7 @@ void expect_closed(const RankRecord& rank, const RunConfig& config) {
     ++step;
   }
   EXPECT_EQ(rank.window_end, previous_end);
-  const Totals totals = totals_of(rank);
+  const Totals totals = window_totals(rank);
   EXPECT_EQ(totals.compute + totals.stalled(), totals.window);
 }
 
@@ -100,17 +100,17 @@ TEST(AccountProperties, ClosesInEveryRow) {
 bool can_take_time(const RunConfig& config, std::initializer_list<Stage> stages) {
   return std::any_of(stages.begin(), stages.end(), [&](Stage stage) {
     const auto& injections = config.declared.inject.value;
-    return config.cost_of(stage) != nullptr ||
+    return config.declared_cost(stage) != nullptr ||
            std::any_of(injections.begin(), injections.end(),
                        [stage](const Injection& injection) { return injection.stage == stage; });
   });
 }
 
-TEST(AccountProperties, AStageWithoutCostHasNoStall) {
+TEST(AccountProperties, BooksNoStallToStageWithoutCost) {
   for_random_pipelines(1500, {}, [](const Pipeline& pipeline) {
     const RunConfig& config = pipeline.config;
     for (const RankRecord& rank : run_pipeline(config).ranks) {
-      const Totals totals = totals_of(rank);
+      const Totals totals = window_totals(rank);
       const auto expect_none = [&](Cause cause, std::initializer_list<Stage> stages) {
         if (!can_take_time(config, stages)) {
           EXPECT_EQ(totals.stall[cause], 0) << name_of(cause);
@@ -129,7 +129,7 @@ TEST(AccountProperties, AStageWithoutCostHasNoStall) {
         EXPECT_EQ(totals.stall[Cause::pin], 0);
       }
       if (!config.trainer.link.given) expect_none(Cause::h2d, {Stage::h2d});
-      // With a barrier a rank may wait for another's compute.
+      // A rank may wait at the barrier for the compute of another rank.
       if (!config.trainer.sync_ranks) expect_none(Cause::launch, {Stage::launch});
       expect_none(Cause::startup, {Stage::startup, Stage::startup_parent});
       if (config.declared.cores == 100 && config.declared.core_scaling == 1) {
@@ -143,26 +143,26 @@ TEST(AccountProperties, AStageWithoutCostHasNoStall) {
 }
 
 // Each step's compute is at most once on the way that decides the length of the run.
-TEST(AccountProperties, MoreComputeNeverAddsStall) {
+TEST(AccountProperties, AddsNoStallForMoreCompute) {
   PipelineLimits limits;
   limits.own_cores = limits.own_storage = limits.no_merging = true;
   limits.batch_tasks = limits.in_order = limits.whole_run = true;
   limits.most_ranks = 1;
   for_random_pipelines(1000, limits, [](const Pipeline& pipeline) {
     if (pipeline.config.trainer.device.value == "null") return;
-    Nanos before = totals_of(run_pipeline(pipeline.config).ranks[0]).stalled();
+    Nanos before = window_totals(run_pipeline(pipeline.config).ranks[0]).stalled();
     for (const char* more : {"compute=+1ns", "compute=+37ns", "compute=+2ms", "compute=+11ms"}) {
       RunConfig slower = pipeline.config;
       slower.declared.inject.value.push_back(parse_injection(more));
-      const Nanos stalled = totals_of(run_pipeline(slower).ranks[0]).stalled();
+      const Nanos stalled = window_totals(run_pipeline(slower).ranks[0]).stalled();
       ASSERT_LE(stalled, before) << more;
       before = stalled;
     }
   });
 }
 
-// One slow worker among equal ones: which one it is shifts the steps, and nothing else.
-TEST(AccountProperties, PermutingWorkersChangesNothing) {
+// One worker is slow and the others are equal. Its index shifts the steps and changes no total.
+TEST(AccountProperties, KeepsTotalsWhicheverWorkerIsSlow) {
   Dice dice(1);
   const auto ms = [&](std::int64_t most) { return std::to_string(dice.between(1, most)) + "ms"; };
   for (int i = 0; i < times(100); ++i) {
@@ -178,24 +178,24 @@ TEST(AccountProperties, PermutingWorkersChangesNothing) {
         {"cost", "read=" + ms(9)},
         {"cost", "decode=" + ms(30)},
         {"cost", "h2d=" + ms(4)},
-        {"copy", dice.of<const char*>({"sync", "async", "stream"})},
+        {"copy", dice.pick<const char*>({"sync", "async", "stream"})},
         {"cores", "1000"},
         {"warmup", std::to_string(60 * period)},
         {"steps", std::to_string(4 * period)},
         {"inject", ""}};
     const std::string slow = "decode=+" + ms(40) + "@worker=";
     settings.back().second = slow + "0";
-    const Pipeline first = pipeline_of(settings);
-    const Totals expected = totals_of(run_pipeline(first.config).ranks[0]);
+    const Pipeline first = resolve_pipeline(settings);
+    const Totals expected = window_totals(run_pipeline(first.config).ranks[0]);
     for (std::int64_t worker = 1; worker < workers; ++worker) {
       settings.back().second = slow + std::to_string(worker);
-      const Pipeline other = pipeline_of(settings);
-      ASSERT_EQ(totals_of(run_pipeline(other.config).ranks[0]), expected) << other.text();
+      const Pipeline other = resolve_pipeline(settings);
+      ASSERT_EQ(window_totals(run_pipeline(other.config).ranks[0]), expected) << other.text();
     }
   }
 }
 
-TEST(AccountProperties, ScalingAllTimesScalesTheAccount) {
+TEST(AccountProperties, ScalesWithAllTimes) {
   PipelineLimits limits;
   limits.own_cores = limits.own_storage = limits.constant = true;
   for_random_pipelines(700, limits, [](const Pipeline& pipeline) {
@@ -203,18 +203,18 @@ TEST(AccountProperties, ScalingAllTimesScalesTheAccount) {
     for (const std::int64_t factor : {2, 7, 1000}) {
       const RunRecord scaled = run_pipeline(slowed_down(pipeline.config, factor));
       for (std::size_t rank = 0; rank < base.ranks.size(); ++rank) {
-        Totals expected = totals_of(base.ranks[rank]);
+        Totals expected = window_totals(base.ranks[rank]);
         for (Nanos* ns : {&expected.window, &expected.compute, &expected.order}) *ns *= factor;
         for (Nanos& ns : expected.stall) ns *= factor;
         for (Nanos& ns : expected.why) ns *= factor;
-        ASSERT_EQ(totals_of(scaled.ranks[rank]), expected) << "factor " << factor;
+        ASSERT_EQ(window_totals(scaled.ranks[rank]), expected) << "factor " << factor;
       }
     }
   });
 }
 
-// On shared cores every end is rounded to a whole ns.
-TEST(AccountProperties, ScalingAllTimesScalesTheAccountOfSharedCores) {
+// The model rounds every end on shared cores to a whole ns.
+TEST(AccountProperties, ScalesWithAllTimesOnSharedCores) {
   PipelineLimits limits;
   limits.own_storage = limits.constant = limits.no_merging = limits.batch_tasks = limits.in_order =
       true;
@@ -229,7 +229,8 @@ TEST(AccountProperties, ScalingAllTimesScalesTheAccountOfSharedCores) {
       for (const auto& [worker, spans] : rank.workers) works += std::ssize(spans);
     }
     for (std::size_t rank = 0; rank < base.ranks.size(); ++rank) {
-      const Totals expected = totals_of(base.ranks[rank]), got = totals_of(scaled.ranks[rank]);
+      const Totals expected = window_totals(base.ranks[rank]),
+                   got = window_totals(scaled.ranks[rank]);
       ASSERT_EQ(got.compute, expected.compute * kFactor);
       ASSERT_NEAR(static_cast<double>(got.window) / kFactor, static_cast<double>(expected.window),
                   static_cast<double>(4 * works));
@@ -242,7 +243,7 @@ TEST(AccountProperties, ScalingAllTimesScalesTheAccountOfSharedCores) {
   });
 }
 
-TEST(AccountProperties, ShufflingChangesNothingForConstantCosts) {
+TEST(AccountProperties, KeepsRowsWhenConstantCostsAreShuffled) {
   PipelineLimits limits;
   limits.constant = limits.no_injections = true;
   for_random_pipelines(700, limits, [](const Pipeline& pipeline) {
@@ -250,19 +251,19 @@ TEST(AccountProperties, ShufflingChangesNothingForConstantCosts) {
     other.loader.shuffle.set(!other.loader.shuffle);
     const RunRecord a = run_pipeline(pipeline.config), b = run_pipeline(other);
     for (std::size_t rank = 0; rank < a.ranks.size(); ++rank) {
-      ASSERT_EQ(rows_of(a.ranks[rank]), rows_of(b.ranks[rank])) << "rank " << rank;
+      ASSERT_EQ(collect_rows(a.ranks[rank]), collect_rows(b.ranks[rank])) << "rank " << rank;
     }
   });
 }
 
 // Ranks that share nothing and do the same are the same, with a barrier or without.
-TEST(AccountProperties, EqualRanksHaveEqualRows) {
+TEST(AccountProperties, GivesEqualRowsToEqualRanks) {
   PipelineLimits limits;
   limits.constant = limits.no_injections = limits.own_cores = limits.own_storage = true;
   for_random_pipelines(700, limits, [](const Pipeline& pipeline) {
     const RunRecord record = run_pipeline(pipeline.config);
     for (const RankRecord& rank : record.ranks) {
-      ASSERT_EQ(rows_of(rank), rows_of(record.ranks[0]));
+      ASSERT_EQ(collect_rows(rank), collect_rows(record.ranks[0]));
       ASSERT_EQ(rank.samples, record.ranks[0].samples);
     }
   });
@@ -273,12 +274,12 @@ bool same_stats(const StageStats& a, const StageStats& b) {
          a.bytes == b.bytes && a.wall_histogram.buckets() == b.wall_histogram.buckets();
 }
 
-TEST(AccountProperties, TheSameSeedGivesTheSameRecord) {
+TEST(AccountProperties, RepeatsRecordForSameSeed) {
   for_random_pipelines(700, {}, [](const Pipeline& pipeline) {
     const RunRecord first = run_pipeline(pipeline.config), second = run_pipeline(pipeline.config);
     for (std::size_t i = 0; i < first.ranks.size(); ++i) {
       const RankRecord &a = first.ranks[i], &b = second.ranks[i];
-      ASSERT_EQ(rows_of(a), rows_of(b));
+      ASSERT_EQ(collect_rows(a), collect_rows(b));
       ASSERT_TRUE(std::equal(a.stages.begin(), a.stages.end(), b.stages.begin(), same_stats));
       ASSERT_EQ(a.reservoir, b.reservoir);
       ASSERT_EQ(a.exemplars, b.exemplars);
@@ -288,10 +289,10 @@ TEST(AccountProperties, TheSameSeedGivesTheSameRecord) {
   });
 }
 
-// How long each sample of each epoch was worked on, by stage.
+// Wall time in ns of each sample of each epoch, by stage.
 using Costs = std::map<std::tuple<std::int32_t, std::int64_t, Stage>, Nanos>;
 
-Costs costs_of(const FactKeeper& facts) {
+Costs sample_costs(const FactKeeper& facts) {
   Costs costs;
   for (const auto& [index, rank] : facts.ranks) {
     std::map<std::int64_t, std::int32_t> epochs;
@@ -307,7 +308,7 @@ Costs costs_of(const FactKeeper& facts) {
   return costs;
 }
 
-TEST(AccountProperties, TheCostOfASampleDoesNotDependOnTheLoader) {
+TEST(AccountProperties, KeepsSampleCostsForAnyLoader) {
   std::int64_t compared = 0;
   PipelineLimits limits;
   limits.own_cores = limits.own_storage = limits.no_injections = true;
@@ -328,8 +329,8 @@ TEST(AccountProperties, TheCostOfASampleDoesNotDependOnTheLoader) {
     FactKeeper facts, other_facts;
     run_pipeline(pipeline.config, &facts);
     run_pipeline(other, &other_facts);
-    const Costs costs = costs_of(facts);
-    for (const auto& [sample, ns] : costs_of(other_facts)) {
+    const Costs costs = sample_costs(facts);
+    for (const auto& [sample, ns] : sample_costs(other_facts)) {
       const auto same = costs.find(sample);
       if (same == costs.end()) continue;
       ++compared;
@@ -340,13 +341,13 @@ TEST(AccountProperties, TheCostOfASampleDoesNotDependOnTheLoader) {
   EXPECT_GT(compared, times(5000));
 }
 
-// What a run delivered, epoch by epoch: how often each sample, over all ranks.
+// Deliveries of a run by epoch: the number of times of each sample, and the batches of all ranks.
 struct Delivered {
   std::map<std::int32_t, std::map<std::int64_t, std::int64_t>> samples;
   std::map<std::int32_t, std::int64_t> batches;
 };
 
-Delivered delivered_of(const FactKeeper& facts) {
+Delivered count_deliveries(const FactKeeper& facts) {
   Delivered delivered;
   for (const auto& [index, rank] : facts.ranks) {
     std::map<std::int64_t, const StepEvents*> steps;
@@ -355,7 +356,7 @@ Delivered delivered_of(const FactKeeper& facts) {
           << "batch " << step.batch << " was delivered twice";
       ++delivered.batches[step.epoch];
     }
-    std::map<std::int64_t, std::int64_t> decoded;  // by batch
+    std::map<std::int64_t, std::int64_t> decoded;  // samples decoded per batch
     for (const auto& [worker, spans] : rank.workers) {
       for (const Span& span : spans) {
         const auto step = steps.find(span.batch);
@@ -369,18 +370,19 @@ Delivered delivered_of(const FactKeeper& facts) {
   return delivered;
 }
 
-TEST(AccountProperties, EveryEpochDeliversItsSamplesOnce) {
+TEST(AccountProperties, DeliversEachSampleOncePerEpoch) {
   for_random_pipelines(1500, {}, [](const Pipeline& pipeline) {
     const RunConfig& config = pipeline.config;
     FactKeeper facts;
     run_pipeline(config, &facts);
-    const Delivered delivered = delivered_of(facts);
-    const std::int64_t of_rank =
+    const Delivered delivered = count_deliveries(facts);
+    const std::int64_t rank_samples =
         (config.data.samples + config.trainer.ranks - 1) / config.trainer.ranks;
-    const std::int64_t dropped = config.loader.drop_last ? of_rank % config.loader.batch_size : 0;
-    const std::int64_t total = (of_rank - dropped) * config.trainer.ranks;
-    const std::int64_t padding = of_rank * config.trainer.ranks - config.data.samples;
-    const std::int64_t batches = (of_rank - dropped + config.loader.batch_size - 1) /
+    const std::int64_t dropped =
+        config.loader.drop_last ? rank_samples % config.loader.batch_size : 0;
+    const std::int64_t total = (rank_samples - dropped) * config.trainer.ranks;
+    const std::int64_t padding = rank_samples * config.trainer.ranks - config.data.samples;
+    const std::int64_t batches = (rank_samples - dropped + config.loader.batch_size - 1) /
                                  config.loader.batch_size * config.trainer.ranks;
     for (const auto& [epoch, samples] : delivered.samples) {
       const auto most =

@@ -12,36 +12,36 @@ bool holds(const Interval& interval, Nanos t) {
   return interval.ran() && interval.begin <= t && t < interval.end;
 }
 
-// What the device waited for at one instant.
+// Cause of the device's wait at one instant.
 struct Decision {
   Cause cause = Cause::other;
   bool not_asking = false;
   bool is_epoch = false;   // has why = epoch whatever the batch
   bool is_making = false;  // gets the why of its batch
-  // Run-queue delay of the work that went on, to be taken out as contention.
+  // Work in progress. Its run-queue delay is booked as contention.
   Interval work = {};
 };
 
-// The first of a worker's spans that begins behind `t`, or null.
-const Span* first_behind(const std::vector<Span>& spans, Nanos t) {
-  const auto behind = std::upper_bound(spans.begin(), spans.end(), t,
-                                       [](Nanos at, const Span& span) { return at < span.begin; });
-  return behind == spans.end() ? nullptr : &*behind;
+// Returns the first of a worker's spans that begins after `t`, or null.
+const Span* next_span(const std::vector<Span>& spans, Nanos t) {
+  const auto next = std::upper_bound(spans.begin(), spans.end(), t,
+                                     [](Nanos at, const Span& span) { return at < span.begin; });
+  return next == spans.end() ? nullptr : &*next;
 }
 
-// What the worker did at the instant `t`, or null.
+// Returns the span of the worker at the instant `t`, or null.
 const Span* span_at(const std::vector<Span>& spans, Nanos t) {
-  const Span* behind = first_behind(spans, t);
-  const Span* end = behind ? behind : spans.data() + spans.size();
+  const Span* next = next_span(spans, t);
+  const Span* end = next ? next : spans.data() + spans.size();
   if (end == spans.data()) return nullptr;
   const Span* last = end - 1;
   return t < last->end ? last : nullptr;
 }
 
-// Whether the worker comes up only later: the next thing known of it is its start, or its very
-// first sign of life. Of what takes no time, at one instant, any may be the next.
+// Returns true if the worker starts only later: its next span is a start, or the first span that it
+// has. Empty spans at one instant have no order, so that each of them may be the next.
 bool is_not_up(const std::vector<Span>& spans, Nanos t, Nanos finished) {
-  const Span* next = first_behind(spans, t);
+  const Span* next = next_span(spans, t);
   if (next == nullptr || next->begin >= finished) return false;
   if (next == spans.data()) return true;
   return std::any_of(next, spans.data() + spans.size(), [next](const Span& span) {
@@ -92,12 +92,12 @@ Decision decide_making(const KeptRank& rank, const StepEvents& batch, Nanos t) {
     default:
       break;
   }
-  return {.cause = cause_of(span->stage),
+  return {.cause = stage_cause(span->stage),
           .is_making = true,
           .work = {span->begin, span->end, span->cpu, span->queued}};
 }
 
-// What the device waited for at the instant `t`, when it waited for `batch`.
+// Returns the cause of the device's wait for `batch` at the instant `t`.
 Decision decide(const KeptRank& rank, const StepEvents& batch, Nanos t) {
   const bool trainer_has_it = t >= batch.take;
   const bool trainer_asks = t >= batch.ask;
@@ -122,7 +122,7 @@ Decision decide(const KeptRank& rank, const StepEvents& batch, Nanos t) {
   return {.cause = Cause::transport};
 }
 
-// Of the first `at - begin` ns of the work, so many it waited for a core.
+// Returns the run-queue delay in the first `at - begin` ns of the work, in ns.
 Nanos queued_until(const Interval& work, Nanos at) {
   __extension__ typedef __int128 Wide;
   return static_cast<Nanos>(static_cast<Wide>(work.queued) * (at - work.begin) /
@@ -150,7 +150,7 @@ class Recomputation {
         continue;
       }
       row.waiting_for_ranks += to - from;
-      if (from < idle_begin(*slowest, k)) {  // it still computed its step before
+      if (from < idle_begin(*slowest, k)) {  // the slowest rank still computes its previous step
         row.stall[Cause::launch] += to - from;
       } else {
         book(row, *slowest, slowest->steps.at(k), from, to, made_by_slowest);
@@ -200,7 +200,7 @@ class Recomputation {
       if (worker == each->workers.end()) continue;
       const std::vector<Span>& spans = worker->second;
       if (const Span* before = span_at(spans, begin)) add(before->end);
-      for (const Span* span = first_behind(spans, begin);
+      for (const Span* span = next_span(spans, begin);
            span && span != spans.data() + spans.size() && span->begin < end; ++span) {
         add(span->begin);
         add(span->end);

@@ -19,7 +19,7 @@ class FactKeeper : public EventObserver {
   struct Rank {
     Nanos first_ask = 0;
     std::map<std::int32_t, std::vector<Span>> workers;
-    std::map<std::int64_t, Nanos> deliverable;  // by batch
+    std::map<std::int64_t, Nanos> deliverable;  // times by batch
     std::vector<StepEvents> steps;
   };
 
@@ -37,7 +37,7 @@ class FactKeeper : public EventObserver {
   std::map<std::int32_t, Rank> ranks;
 };
 
-// What a step's row must say of its idle time.
+// Expected split of the idle time of a step.
 struct OracleRow {
   PerCause<Nanos> stall{};
   PerWhy<Nanos> why{};
@@ -47,11 +47,11 @@ struct OracleRow {
   Nanos contention_of_making = 0;  // the part of contention that has a why
 };
 
-// By rank, then by step.
+// Returns a vector per rank with a row per step.
 std::vector<std::vector<OracleRow>> recompute_account(const FactKeeper& facts, bool in_order,
                                                       bool sync_ranks);
 
-// What differs between a row and its recomputation, or "".
+// Returns the differences between a row and its recomputation, or "" if they are equal.
 std::string difference(const StepRow& row, const OracleRow& expected);
 
 }  // namespace loaderscope

@@ -84,88 +84,88 @@ class Generator {
   }
 
   void ranks() {
-    ranks_ = std::min(dice_.of<std::int64_t>({1, 1, 1, 2, 3}), limits_.most_ranks);
+    ranks_ = std::min(dice_.pick<std::int64_t>({1, 1, 1, 2, 3}), limits_.most_ranks);
     if (ranks_ > 1) set("ranks", std::to_string(ranks_));
-    if (ranks_ > 1 && dice_.one_in(2)) set("sync-ranks", "true");
+    if (ranks_ > 1 && dice_.chance(2)) set("sync-ranks", "true");
   }
 
   void loader() {
-    workers_ = dice_.one_in(8) ? 0 : dice_.between(1, dice_.of<std::int64_t>({2, 4, 12}));
+    workers_ = dice_.chance(8) ? 0 : dice_.between(1, dice_.pick<std::int64_t>({2, 4, 12}));
     set("num-workers", std::to_string(workers_));
     batch_size_ = dice_.between(1, 4);
     set("batch-size", std::to_string(batch_size_));
-    set("memory", dice_.of<const char*>(
+    set("memory", dice_.pick<const char*>(
                       {"pageable", "pin-thread", "pinned-slots", "registered", "write-combined"}));
     if (limits_.no_merging && settings_.back().second == "pin-thread")
       settings_.back().second = "pageable";
     if (workers_ == 0) return;
-    const bool sample_tasks = !limits_.batch_tasks && dice_.one_in(3);
+    const bool sample_tasks = !limits_.batch_tasks && dice_.chance(3);
     if (sample_tasks) set("task", "sample");
-    if (sample_tasks && dice_.one_in(2)) {
+    if (sample_tasks && dice_.chance(2)) {
       set("prefetch-depth", std::to_string(dice_.between(1, 9)));
     } else {
       set("prefetch-factor", std::to_string(dice_.between(1, 4)));
     }
-    if (!limits_.in_order && dice_.one_in(3)) set("in-order", "false");
-    if (dice_.one_in(2)) set("persistent-workers", "true");
-    if (dice_.one_in(2)) {
+    if (!limits_.in_order && dice_.chance(3)) set("in-order", "false");
+    if (dice_.chance(2)) set("persistent-workers", "true");
+    if (dice_.chance(2)) {
       set("executor", "processes");
-      set("mp-context", dice_.of<const char*>({"fork", "spawn", "forkserver"}));
+      set("mp-context", dice_.pick<const char*>({"fork", "spawn", "forkserver"}));
     }
   }
 
   void data_set() {
-    if (dice_.one_in(2)) {
+    if (dice_.chance(2)) {
       const std::int64_t samples = dice_.between(ranks_ * batch_size_, 60);
       set("samples", std::to_string(samples));
       has_epochs_ = true;
-      if (dice_.one_in(3)) set("drop-last", "true");
+      if (dice_.chance(3)) set("drop-last", "true");
     }
-    if (dice_.one_in(3)) set("shuffle", "true");
-    if (!limits_.constant && dice_.one_in(3)) set("stored-bytes", "lognormal:110KB:0.7");
+    if (dice_.chance(3)) set("shuffle", "true");
+    if (!limits_.constant && dice_.chance(3)) set("stored-bytes", "lognormal:110KB:0.7");
     set("delivered-bytes", std::to_string(dice_.between(1, 200'000)));
   }
 
   void trainer() {
-    has_device_ = !dice_.one_in(6);
+    has_device_ = !dice_.chance(6);
     set("device", has_device_ ? "sim" : "null");
-    if (has_device_ && !dice_.one_in(6)) set("compute", distribution());
-    set("copy", dice_.of<const char*>({"sync", "async", "stream"}));
+    if (has_device_ && !dice_.chance(6)) set("compute", distribution());
+    set("copy", dice_.pick<const char*>({"sync", "async", "stream"}));
     set("in-flight", std::to_string(dice_.between(1, 4)));
-    if (has_device_ && !limits_.constant && dice_.one_in(3)) {
+    if (has_device_ && !limits_.constant && dice_.chance(3)) {
       set("link", std::to_string(dice_.between(1, 30)) + "/" + std::to_string(dice_.between(1, 9)));
     }
   }
 
   void storage() {
-    if (!dice_.one_in(4)) return;
+    if (!dice_.chance(4)) return;
     has_storage_ = true;
     set("storage-latency", some_time());
     if (limits_.own_storage) return;
-    if (dice_.one_in(2)) set("storage-bandwidth", std::to_string(dice_.between(1, 900)) + "MB/s");
-    if (dice_.one_in(2)) set("storage-concurrency", std::to_string(dice_.between(1, 6)));
+    if (dice_.chance(2)) set("storage-bandwidth", std::to_string(dice_.between(1, 900)) + "MB/s");
+    if (dice_.chance(2)) set("storage-concurrency", std::to_string(dice_.between(1, 6)));
   }
 
   void costs() {
     for (const Stage stage : cost_stages()) {
       if (stage == Stage::read && has_storage_) continue;
       if (limits_.no_merging && stage == Stage::transport_recv) continue;
-      if (!dice_.one_in(stage == Stage::decode ? 1 : 3)) continue;
+      if (!dice_.chance(stage == Stage::decode ? 1 : 3)) continue;
       // A rank whose steps take no time would keep the others from going on.
       const std::int64_t least = stage == Stage::decode && ranks_ > 1 ? 1 : 0;
       const bool has_bytes = stage != Stage::startup && stage != Stage::startup_parent;
       std::string cost = std::string(name_of(stage)) + "=";
-      cost += has_bytes && !limits_.constant && dice_.one_in(6)
+      cost += has_bytes && !limits_.constant && dice_.chance(6)
                   ? std::to_string(dice_.between(20, 4000)) + "MB/s"
                   : distribution(least);
       steps_are_long_ |= scale_ == Scale::ticks && cost.starts_with("decode=") &&
                          !cost.ends_with("=0") && !cost.ends_with("MB/s");
-      set("cost", cost + dice_.of<const char*>({"", "", ":cpu", ":sleep"}));
+      set("cost", cost + dice_.pick<const char*>({"", "", ":cpu", ":sleep"}));
     }
   }
 
   void injections() {
-    while (dice_.one_in(3)) {
+    while (dice_.chance(3)) {
       const std::vector<Stage>& stages = cost_stages();
       const auto last = std::ssize(stages);
       const std::int64_t chosen = dice_.between(0, last);
@@ -173,12 +173,12 @@ class Generator {
           chosen == last ? Stage::compute : stages[static_cast<std::size_t>(chosen)];
       if (limits_.no_merging && stage == Stage::transport_recv) continue;
       std::string text = std::string(name_of(stage)) + "=+" + time(some_ns() * dice_.between(1, 9));
-      if (dice_.one_in(2)) text += "@p=0." + std::to_string(dice_.between(1, 9));
-      if (dice_.one_in(3)) text += "@every=" + std::to_string(dice_.between(2, 9));
+      if (dice_.chance(2)) text += "@p=0." + std::to_string(dice_.between(1, 9));
+      if (dice_.chance(3)) text += "@every=" + std::to_string(dice_.between(2, 9));
       // One rank a thousand times as slow as another makes for long tests.
-      if (scale_ != Scale::wild && dice_.one_in(3))
+      if (scale_ != Scale::wild && dice_.chance(3))
         text += "@rank=" + std::to_string(dice_.between(0, ranks_ - 1));
-      if (dice_.one_in(3)) {
+      if (dice_.chance(3)) {
         text +=
             "@worker=" + std::to_string(dice_.between(0, std::max<std::int64_t>(workers_, 1) - 1));
       }
@@ -192,8 +192,8 @@ class Generator {
       return;
     }
     set("cores",
-        dice_.of<const char*>({"0.3", "0.5", "1", "1", "1.5", "2", "2.7", "4", "8", "100"}));
-    if (dice_.one_in(4)) set("core-scaling", dice_.of<const char*>({"0.9", "0.5", "0.37"}));
+        dice_.pick<const char*>({"0.3", "0.5", "1", "1", "1.5", "2", "2.7", "4", "8", "100"}));
+    if (dice_.chance(4)) set("core-scaling", dice_.pick<const char*>({"0.9", "0.5", "0.37"}));
   }
 
   void window() {
@@ -202,11 +202,11 @@ class Generator {
       set("steps", std::to_string(dice_.between(1, limits_.most_steps)));
       return;
     }
-    const bool by_time = steps_are_long_ && dice_.one_in(3);
-    set("warmup", by_time ? time(some_ns() * 8) : std::to_string(dice_.between(0, 8)));
-    const bool all_epochs = has_epochs_ && dice_.one_in(3);
+    const bool timed = steps_are_long_ && dice_.chance(3);
+    set("warmup", timed ? time(some_ns() * 8) : std::to_string(dice_.between(0, 8)));
+    const bool all_epochs = has_epochs_ && dice_.chance(3);
     if (all_epochs) set("epochs", std::to_string(dice_.between(1, 3)));
-    if (!all_epochs || dice_.one_in(3))
+    if (!all_epochs || dice_.chance(3))
       set("steps", std::to_string(dice_.between(1, limits_.most_steps)));
   }
 
@@ -236,7 +236,7 @@ std::string Pipeline::value(std::string_view key) const {
   return "";
 }
 
-Pipeline pipeline_of(std::vector<std::pair<std::string, std::string>> settings) {
+Pipeline resolve_pipeline(std::vector<std::pair<std::string, std::string>> settings) {
   Pipeline pipeline;
   pipeline.settings = std::move(settings);
   RunConfig given;
@@ -251,14 +251,14 @@ Pipeline pipeline_of(std::vector<std::pair<std::string, std::string>> settings) 
 Pipeline random_pipeline(std::uint64_t seed, const PipelineLimits& limits) {
   auto settings = Generator(seed, limits).settings();
   try {
-    return pipeline_of(settings);
+    return resolve_pipeline(settings);
   } catch (const UsageError& error) {
     if (std::string_view(error.what()).find("nothing takes any time") == std::string_view::npos) {
       throw std::logic_error(std::string(error.what()) + " in\n" + Pipeline{settings, {}}.text());
     }
   }
   settings.emplace_back("inject", "launch=+5ms");
-  return pipeline_of(settings);
+  return resolve_pipeline(settings);
 }
 
 RunConfig slowed_down(RunConfig config, std::int64_t factor) {
@@ -282,7 +282,7 @@ RunRecord run_pipeline(const RunConfig& config, EventObserver* observer) {
   return run_model(config, context);
 }
 
-std::vector<StepRow> rows_of(const RankRecord& rank) {
+std::vector<StepRow> collect_rows(const RankRecord& rank) {
   std::vector<StepRow> rows;
   rank.rows.for_each([&](const StepRow& row) { rows.push_back(row); });
   return rows;

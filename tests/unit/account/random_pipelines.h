@@ -20,10 +20,11 @@ class Dice {
 
   std::uint64_t bits();
   std::int64_t between(std::int64_t low, std::int64_t high);  // both included
-  bool one_in(std::int64_t n) { return between(1, n) == 1; }
+  // Returns true with the probability 1/n.
+  bool chance(std::int64_t n) { return between(1, n) == 1; }
   double unit() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
   template <class T>
-  T of(std::initializer_list<T> choices) {
+  T pick(std::initializer_list<T> choices) {
     return choices.begin()[between(0, static_cast<std::int64_t>(choices.size()) - 1)];
   }
 
@@ -31,7 +32,8 @@ class Dice {
   std::uint64_t state_;
 };
 
-// So many in a release build, fewer where sanitizers and assertions make each of them slow.
+// Returns `count` in a release build. Sanitizers and assertions make each case slow, so that other
+// builds run a twentieth of them.
 constexpr std::int64_t times(std::int64_t count) {
 #ifdef NDEBUG
   return count;
@@ -40,11 +42,11 @@ constexpr std::int64_t times(std::int64_t count) {
 #endif
 }
 
-// What a random pipeline may have.
+// Limits of a random pipeline.
 struct PipelineLimits {
   bool constant = false;     // every cost has one value, and none is a rate
-  bool own_cores = false;    // nobody waits for a core
-  bool own_storage = false;  // nor for another's read
+  bool own_cores = false;    // no thread waits for a core
+  bool own_storage = false;  // no read waits for another read
   bool no_merging = false;  // batches do not queue for one thread in the order in which they happen
                             // to be finished
   bool batch_tasks = false;
@@ -66,7 +68,7 @@ struct Pipeline {
 };
 
 Pipeline random_pipeline(std::uint64_t seed, const PipelineLimits& limits = {});
-Pipeline pipeline_of(std::vector<std::pair<std::string, std::string>> settings);
+Pipeline resolve_pipeline(std::vector<std::pair<std::string, std::string>> settings);
 
 // The same configuration with every time multiplied; for costs that are constant.
 RunConfig slowed_down(RunConfig config, std::int64_t factor);
@@ -74,6 +76,6 @@ RunConfig slowed_down(RunConfig config, std::int64_t factor);
 // Runs the model.
 RunRecord run_pipeline(const RunConfig& config, EventObserver* observer = nullptr);
 
-std::vector<StepRow> rows_of(const RankRecord& rank);  // warm-up included
+std::vector<StepRow> collect_rows(const RankRecord& rank);  // warm-up included
 
 }  // namespace loaderscope

@@ -17,10 +17,10 @@ Nanos booked(const Account& account) {
 }
 
 TEST(AccountOf, SumsTheMeasuredRowsOnly) {
-  const RankRecord rank = rank_of(3, 10, [](std::int64_t step) {
-    return step_of(step < 3 ? 999 : 25, {{Cause::decode, 60}, {Cause::launch, 10}});
+  const RankRecord rank = make_rank_record(3, 10, [](std::int64_t step) {
+    return make_step_plan(step < 3 ? 999 : 25, {{Cause::decode, 60}, {Cause::launch, 10}});
   });
-  const Account account = account_of(rank);
+  const Account account = rank_account(rank);
   EXPECT_EQ(account.compute, 250);
   EXPECT_EQ(account.stall[Cause::decode], 600);
   EXPECT_EQ(account.window, 950);
@@ -29,30 +29,30 @@ TEST(AccountOf, SumsTheMeasuredRowsOnly) {
 }
 
 TEST(AccountOf, SplitsLaunch) {
-  RankRecord rank = rank_of(0, 0, usual_step);
-  StepRow row = row_of(step_of(5, {{Cause::launch, 10}}), 0, rank.window_end, false);
+  RankRecord rank = make_rank_record(0, 0, usual_step);
+  StepRow row = make_step_row(make_step_plan(5, {{Cause::launch, 10}}), 0, rank.window_end, false);
   row.not_asking = 4;
   rank.rows.push_back(row);
   rank.window_end = row.compute_end;
-  const Account account = account_of(rank);
+  const Account account = rank_account(rank);
   EXPECT_EQ(account.not_asking, 4);
   EXPECT_EQ(account.launching, 6);
 }
 
 TEST(AccountOf, RefusesRowsThatDoNotClose) {
-  RankRecord rank = rank_of(0, 5, usual_step);
+  RankRecord rank = make_rank_record(0, 5, usual_step);
   ++rank.window_end;
-  EXPECT_THROW(account_of(rank), std::logic_error);
+  EXPECT_THROW(rank_account(rank), std::logic_error);
 }
 
-TEST(AccountOf, IsEmptyWithoutAMeasuredStep) {
-  const Account account = account_of(rank_of(3, 0, usual_step));
+TEST(AccountOf, GivesZerosWithoutMeasuredStep) {
+  const Account account = rank_account(make_rank_record(3, 0, usual_step));
   EXPECT_EQ(account.window, 0);
   EXPECT_EQ(account.compute, 0);
 }
 
-TEST(MeanAccount, OfOneRankIsThatRank) {
-  const Account account = account_of(rank_of(2, 7, usual_step));
+TEST(MeanAccount, EqualsAccountOfSingleRank) {
+  const Account account = rank_account(make_rank_record(2, 7, usual_step));
   const Account mean = mean_account({account});
   EXPECT_EQ(mean.window, account.window);
   EXPECT_EQ(mean.compute, account.compute);
@@ -83,7 +83,7 @@ TEST(MeanAccount, ClosesToTheNanosecondForAnyRanks) {
   }
 }
 
-TEST(MeanAccount, DoesNotOverflow) {
+TEST(MeanAccount, HandlesHugeTimesWithoutOverflow) {
   Account century;
   century.compute = century.window = Nanos{1} << 62;
   const Account mean = mean_account(std::vector<Account>(8, century));

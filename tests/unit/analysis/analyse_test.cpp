@@ -31,7 +31,7 @@ TEST(Analyse, GivesSharesAndRate) {
   EXPECT_EQ(analysis.step_time.quantile(0.99), 100 * kMillisecond);
 }
 
-TEST(Analyse, FirstBatchAddsUpToItsWall) {
+TEST(Analyse, SplitsWholeTimeOfFirstBatch) {
   const Analysis analysis = analyse(full_record());
   EXPECT_EQ(analysis.first_batch_wall, 1'595 * kMillisecond + 1);
   Nanos sum = 0;
@@ -41,7 +41,7 @@ TEST(Analyse, FirstBatchAddsUpToItsWall) {
   EXPECT_THAT(analysis.first_batch_by_cause, Contains(Pair("decode", 60 * kMillisecond)));
 }
 
-TEST(Analyse, FirstBatchNamesACauseOnce) {
+TEST(Analyse, NamesEachCauseOfFirstBatchOnce) {
   RunRecord record = usual_record();
   record.before_first_ask = {{"decode", 5}};
   const Analysis analysis = analyse(record);
@@ -56,7 +56,7 @@ TEST(Analyse, PredictsAnEpochOfKnownSize) {
   EXPECT_DOUBLE_EQ(analyse(record).epoch_predicted_s.value(), 100);
 }
 
-TEST(Analyse, OfRanksIsTheirMeanAndTheSumOfRates) {
+TEST(Analyse, TakesMeanOfRanksAndSumOfRates) {
   const Analysis analysis = analyse(two_ranks());
   EXPECT_EQ(analysis.rank_accounts.size(), 2u);
   EXPECT_DOUBLE_EQ(analysis.busy.mean, 0.275);
@@ -66,9 +66,9 @@ TEST(Analyse, OfRanksIsTheirMeanAndTheSumOfRates) {
   EXPECT_EQ(analysis.account.compute, 1'100 * kMillisecond);
 }
 
-TEST(Analyse, RanksOfDifferentLength) {
+TEST(Analyse, ReportsStepsOfShortestRank) {
   RunRecord record = usual_record();
-  record.ranks.push_back(rank_of(0, 30, usual_step));
+  record.ranks.push_back(make_rank_record(0, 30, usual_step));
   const Analysis analysis = analyse(record);
   EXPECT_EQ(analysis.steps, 30);
   EXPECT_DOUBLE_EQ(analysis.samples_per_s.mean, 320);
@@ -80,25 +80,29 @@ TEST(Analyse, RanksOfDifferentLength) {
 TEST(Analyse, JudgesRanksOfUnequalStepsEachForItself) {
   RunRecord record = usual_record();
   const auto every = [](Nanos waits) {
-    return [waits](std::int64_t) { return step_of(20 * kMillisecond, {{Cause::read, waits}}); };
+    return [waits](std::int64_t) {
+      return make_step_plan(20 * kMillisecond, {{Cause::read, waits}});
+    };
   };
   record.ranks.clear();
-  record.ranks.push_back(rank_of(0, 120, every(20 * kMillisecond)));
-  record.ranks.push_back(rank_of(0, 40, every(100 * kMillisecond)));
+  record.ranks.push_back(make_rank_record(0, 120, every(20 * kMillisecond)));
+  record.ranks.push_back(make_rank_record(0, 40, every(100 * kMillisecond)));
   const Analysis analysis = analyse(record);
   EXPECT_TRUE(analysis.steady);
   EXPECT_FALSE(analysis.verdict.withheld_reason);
-  EXPECT_NEAR(static_cast<double>(of_step(record, analysis.account.compute)), 20 * kMillisecond, 1);
+  EXPECT_NEAR(static_cast<double>(step_mean(record, analysis.account.compute)), 20 * kMillisecond,
+              1);
   EXPECT_LT(analysis.busy.half_width(), 0.02);
 
   // One rank that gets slower is enough.
-  record.ranks.back() = rank_of(0, 40, [](std::int64_t step) {
-    return step_of(20 * kMillisecond, {{Cause::read, (step < 20 ? 60 : 140) * kMillisecond}});
+  record.ranks.back() = make_rank_record(0, 40, [](std::int64_t step) {
+    return make_step_plan(20 * kMillisecond,
+                          {{Cause::read, (step < 20 ? 60 : 140) * kMillisecond}});
   });
   EXPECT_FALSE(analyse(record).steady);
 }
 
-TEST(Analyse, OfNothing) {
+TEST(Analyse, AcceptsEmptyRecord) {
   const Analysis analysis = analyse(RunRecord{});
   EXPECT_EQ(analysis.steps, 0);
   EXPECT_EQ(analysis.account.window, 0);
@@ -106,7 +110,7 @@ TEST(Analyse, OfNothing) {
   EXPECT_EQ(analysis.samples_per_s.mean, 0);
 }
 
-TEST(AnalyseNotes, TooFewBlocksForAnInterval) {
+TEST(AnalyseNotes, WarnsOfTooFewBlocksForInterval) {
   RunRecord record = usual_record();
   EXPECT_THAT(analyse(record).notes, IsEmpty());
   record.config.loader.num_workers.value = 7;  // 40 steps are 2.9 blocks of 14
@@ -114,16 +118,17 @@ TEST(AnalyseNotes, TooFewBlocksForAnInterval) {
       "40 steps are 2.8 blocks of 14, which gives no firm interval; give --steps 140";
   EXPECT_THAT(analyse(record).notes, Contains(note));
   EXPECT_FALSE(analyse(record).verdict.withheld_reason);  // all steps are alike
-  record.ranks.front() = rank_of(4, 40, [](std::int64_t step) {
-    return step_of(25 * kMillisecond, {{Cause::decode, (60 + 2 * (step % 20)) * kMillisecond}});
+  record.ranks.front() = make_rank_record(4, 40, [](std::int64_t step) {
+    return make_step_plan(25 * kMillisecond,
+                          {{Cause::decode, (60 + 2 * (step % 20)) * kMillisecond}});
   });
   EXPECT_EQ(analyse(record).verdict.withheld_reason, note);
-  EXPECT_THAT(analyse(record).notes, Not(Contains(note)));  // it is said already
+  EXPECT_THAT(analyse(record).notes, Not(Contains(note)));  // the verdict says it already
 }
 
-TEST(AnalyseNotes, FewerThanFourWindowsAreMarked) {
+TEST(AnalyseNotes, WarnsOfFewerThanFourWindows) {
   RunRecord record = usual_record();
-  record.config.loader.prefetch_factor.value = 5;  // of 2 workers: 10 batches
+  record.config.loader.prefetch_factor.value = 5;  // 10 batches for 2 workers
   EXPECT_THAT(analyse(record).notes, IsEmpty());
   record.config.loader.prefetch_factor.value = 6;
   EXPECT_THAT(analyse(record).notes,
@@ -133,13 +138,13 @@ TEST(AnalyseNotes, FewerThanFourWindowsAreMarked) {
   EXPECT_THAT(analyse(record).notes, IsEmpty());
 }
 
-TEST(AnalyseNotes, OneEpochDoesNotShowRestarts) {
+TEST(AnalyseNotes, SaysWhenNoEpochEnded) {
   RunRecord record = usual_record();
   record.config.data.samples.set(1'000'000);
   EXPECT_THAT(analyse(record).notes, Contains(HasSubstr("no epoch ended")));
   record.config.loader.persistent_workers.set(true);
   EXPECT_THAT(analyse(record).notes, Not(Contains(HasSubstr("no epoch ended"))));
-  RunRecord two = record_of(4, 40, [](std::int64_t step) {
+  RunRecord two = make_run_record(4, 40, [](std::int64_t step) {
     StepPlan plan = usual_step(step);
     plan.epoch = step < 20 ? 0 : 1;
     return plan;
@@ -148,7 +153,7 @@ TEST(AnalyseNotes, OneEpochDoesNotShowRestarts) {
   EXPECT_THAT(analyse(two).notes, IsEmpty());
 }
 
-TEST(AnalyseNotes, ShortRealWindowsDoNotShowGrowth) {
+TEST(AnalyseNotes, WarnsThatShortWindowHidesMemoryGrowth) {
   RunRecord record = usual_record();
   record.engine = "native";
   EXPECT_THAT(analyse(record).notes,
@@ -166,7 +171,7 @@ TEST(Analyse, SaysWhatTheWaitingCosts) {
   EXPECT_DOUBLE_EQ(*analysis.waste->price_per_day, 45);
 }
 
-TEST(Analyse, ATrainingWithoutAGpuWastesNoneUnlessItIsPaidFor) {
+TEST(Analyse, ReportsWasteWithoutGpuOnlyForGivenPrice) {
   RunRecord record = usual_record();
   record.config.trainer.device.value = "script";
   EXPECT_FALSE(analyse(record).waste);
@@ -175,12 +180,12 @@ TEST(Analyse, ATrainingWithoutAGpuWastesNoneUnlessItIsPaidFor) {
 }
 
 // Three processes train on one GPU of two.
-TEST(Analyse, RanksThatShareAGpuWasteNone) {
+TEST(Analyse, ReportsNoWasteForRanksThatShareGpu) {
   RunRecord record = usual_record();
   record.simulated = false;
   record.config.trainer.device.value = "cuda";
   record.machine.gpus = "2 x NVIDIA H200";
-  for (int i = 0; i < 2; ++i) record.ranks.push_back(rank_of(4, 40, usual_step));
+  for (int i = 0; i < 2; ++i) record.ranks.push_back(make_rank_record(4, 40, usual_step));
   EXPECT_FALSE(analyse(record).waste);
   EXPECT_THAT(analyse(record).verdict.sentence,
               testing::StartsWith("The 3 ranks, which share 2 GPUs, wait 75.0 %"));
@@ -192,11 +197,11 @@ TEST(Analyse, RanksThatShareAGpuWasteNone) {
   EXPECT_DOUBLE_EQ(analyse(record).waste.value().gpu_hours_per_day, 36);
   EXPECT_THAT(analyse(record).verdict.sentence, testing::StartsWith("The GPUs wait 75.0 %"));
   record.simulated = true;
-  record.ranks.push_back(rank_of(4, 40, usual_step));
+  record.ranks.push_back(make_rank_record(4, 40, usual_step));
   EXPECT_DOUBLE_EQ(analyse(record).waste.value().gpu_hours_per_day, 54);
 }
 
-TEST(Analyse, AbsurdSettingsDoNotOverflow) {
+TEST(Analyse, HandlesAbsurdSettingsWithoutOverflow) {
   RunRecord record = usual_record();
   record.config.loader.num_workers.value = INT64_MAX;
   record.config.data.samples.value = INT64_MAX;

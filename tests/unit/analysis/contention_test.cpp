@@ -1,4 +1,4 @@
-// Who took the cores that threads waited for.
+// Causes of contention: other programs, a CPU quota, or threads that compute.
 #include "analysis/contention.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace loaderscope {
 namespace {
 
-RunRecord beside_others(double throttled_s) {
+RunRecord contended_record(double throttled_s) {
   RunRecord record;
   RankRecord rank;
   rank.window_end = 10 * kSecond;
@@ -19,19 +19,19 @@ RunRecord beside_others(double throttled_s) {
   return record;
 }
 
-TEST(Contention, IsOfOthersByTheCpuTimeThatTheyTook) {
-  EXPECT_DOUBLE_EQ(contention_of_others(beside_others(0)).value_or(0), 0.75);
-  EXPECT_TRUE(others_matter(beside_others(0)));
+TEST(Contention, BlamesOthersByTheirCpuTime) {
+  EXPECT_DOUBLE_EQ(contention_of_others(contended_record(0)).value_or(0), 0.75);
+  EXPECT_TRUE(others_matter(contended_record(0)));
 }
 
 // Others have cores that the quota leaves free.
-TEST(Contention, IsNotOfOthersWhereAQuotaStopsTheThreads) {
-  EXPECT_DOUBLE_EQ(stopped_by_quota(beside_others(4)), 0.4);
-  EXPECT_FALSE(contention_of_others(beside_others(4)));
-  EXPECT_EQ(words_of_others(beside_others(4)), "");
+TEST(Contention, BlamesQuotaInsteadOfOthers) {
+  EXPECT_DOUBLE_EQ(stopped_by_quota(contended_record(4)), 0.4);
+  EXPECT_FALSE(contention_of_others(contended_record(4)));
+  EXPECT_EQ(describe_others(contended_record(4)), "");
 }
 
-RunRecord of_program(bool uses_gpu) {
+RunRecord program_record(bool uses_gpu) {
   RunRecord record;
   record.config.trainer.device.value = "script";
   record.program = ProgramFacts{{}, {}, uses_gpu};
@@ -43,9 +43,9 @@ RunRecord of_program(bool uses_gpu) {
   return record;
 }
 
-TEST(Contention, ThreadsComputeWhereNoGpuDoes) {
-  EXPECT_DOUBLE_EQ(computing_threads(of_program(false)), 4);
-  EXPECT_EQ(computing_threads(of_program(true)), 0) << "whether CUPTI told of it or not";
+TEST(Contention, CountsComputingThreadsWithoutGpu) {
+  EXPECT_DOUBLE_EQ(computing_threads(program_record(false)), 4);
+  EXPECT_EQ(computing_threads(program_record(true)), 0) << "whether CUPTI reported it or not";
 }
 
 }  // namespace

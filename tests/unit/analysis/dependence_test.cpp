@@ -47,7 +47,7 @@ struct Coverage {
   double firm = 0;     // share of the runs that gave one
 };
 
-// Of busy, over runs of `steps` steps with lognormal idle times.
+// Coverage of the interval of busy, over runs of `steps` steps with lognormal idle times.
 Coverage coverage(double memory, std::int64_t steps, std::int64_t least_block = 2, int runs = 300) {
   const double truth = kCompute / (kCompute + std::exp(kIdle + kSpread * kSpread / 2));
   int firm = 0, covered = 0;
@@ -70,18 +70,18 @@ Coverage coverage(double memory, std::int64_t steps, std::int64_t least_block = 
   return {firm > 0 ? static_cast<double>(covered) / firm : 0, static_cast<double>(firm) / runs};
 }
 
-TEST(Dependence, IsNoneWhereValuesAreDrawnApart) {
+TEST(Dependence, FindsNoneInIndependentValues) {
   double longest = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed)
-    longest = std::max(longest, dependence_of(series(0, 400, seed)).block);
+    longest = std::max(longest, measure_dependence(series(0, 400, seed)).block);
   EXPECT_LT(longest, 10);
-  EXPECT_EQ(dependence_of(std::vector<double>(100, 3.0)).block, 1);
-  EXPECT_EQ(dependence_of(std::vector<double>{}).block, 1);
+  EXPECT_EQ(measure_dependence(std::vector<double>(100, 3.0)).block, 1);
+  EXPECT_EQ(measure_dependence(std::vector<double>{}).block, 1);
 }
 
 TEST(Dependence, FollowsTheSeries) {
-  const Dependence five = dependence_of(series(5, 20'000)),
-                   twenty = dependence_of(series(20, 20'000));
+  const Dependence five = measure_dependence(series(5, 20'000)),
+                   twenty = measure_dependence(series(20, 20'000));
   EXPECT_NEAR(five.memory(), 5, 0.7);
   EXPECT_NEAR(twenty.memory(), 20, 3);
   // (1.5 n)^(1/3) (2 phi / (1 - phi^2))^(2/3): 91 and 229.
@@ -89,14 +89,14 @@ TEST(Dependence, FollowsTheSeries) {
   EXPECT_NEAR(twenty.block, 229, 120);
 }
 
-// What comes again and again varies less than what is drawn: blocks need not be longer for it.
-TEST(Dependence, IsNoneOfARhythm) {
+// A regular pattern varies less than random values, so that blocks need not be longer for it.
+TEST(Dependence, FindsNoneInRegularPattern) {
   std::vector<double> values;
   for (int i = 0; i < 400; ++i) values.push_back(i % 10 == 0 ? 5 : 1);
-  EXPECT_EQ(dependence_of(values).block, 1);
+  EXPECT_EQ(measure_dependence(values).block, 1);
 }
 
-TEST(Intervals, CoverIndependentSteps) {
+TEST(Intervals, CoversTruthOfIndependentSteps) {
   for (const std::int64_t steps : {60, 200, 1000}) {
     const Coverage found = coverage(0, steps);
     EXPECT_GE(found.covered, 0.93) << steps;
@@ -105,7 +105,7 @@ TEST(Intervals, CoverIndependentSteps) {
   }
 }
 
-TEST(Intervals, CoverStepsThatDependOnThoseBefore) {
+TEST(Intervals, CoversTruthOfDependentSteps) {
   struct Window {
     double memory;
     std::int64_t steps;
@@ -120,14 +120,14 @@ TEST(Intervals, CoverStepsThatDependOnThoseBefore) {
 }
 
 // Four workers: blocks are whole bursts of them, and as long.
-TEST(Intervals, CoverBurstsToo) {
+TEST(Intervals, CoversTruthOfBursts) {
   const Coverage found = coverage(20, 1000, 8);
   EXPECT_GE(found.covered, 0.915);
   EXPECT_LE(found.covered, 0.98);
 }
 
 // A window of five memories says nothing that could be relied on.
-TEST(Intervals, AreMostlyNotFirmWhereTheWindowIsTooShort) {
+TEST(Intervals, RejectsMostWindowsThatAreTooShort) {
   EXPECT_LE(coverage(20, 100).firm, 0.35);
   EXPECT_LE(coverage(100, 500).firm, 0.35);
 }

@@ -1,4 +1,4 @@
-// What a run reached of what probe measured: 160 samples/s of 110 kB, by 4 cores.
+// Shares of the probed rates that a run reached: 160 samples/s of 110 kB, by 4 cores.
 #include "analysis/machine_ceilings.h"
 
 #include <gmock/gmock.h>
@@ -29,7 +29,7 @@ auto named(std::string_view name, double most, double reached) {
                           Field(&MachineCeiling::reached, ::testing::DoubleNear(reached, 1e-9)));
 }
 
-TEST(ProbedCeilings, AreSharesOfWhatTheMachineGives) {
+TEST(ProbedCeilings, ReportsSharesOfProbedRates) {
   RunRecord record = real_record();
   EXPECT_THAT(machine_ceilings(record), IsEmpty());
   add_probed_rates(kProbed, record);
@@ -42,7 +42,7 @@ TEST(ProbedCeilings, AreSharesOfWhatTheMachineGives) {
             "storage at 80.0 % of what probe measured, decoding at 50.0 %, copying at 10.0 %");
 }
 
-TEST(ProbedCeilings, OfAJobAreThoseOfAllItsHosts) {
+TEST(ProbedCeilings, SumsRatesOfAllHosts) {
   RunRecord record = real_record();
   add_probed_rates(kProbed, record);
   for (int i = 0; i < 4; ++i) {
@@ -55,7 +55,7 @@ TEST(ProbedCeilings, OfAJobAreThoseOfAllItsHosts) {
   EXPECT_EQ(ceilings[1].what, "storage at 4 x 22.0 MB/s, as probe measured");
 }
 
-TEST(ProbedCeilings, ChangeNoAccount) {
+TEST(ProbedCeilings, LeavesAccountUnchanged) {
   RunRecord with = real_record();
   const RunRecord without = real_record();
   add_probed_rates(kProbed, with);
@@ -65,22 +65,22 @@ TEST(ProbedCeilings, ChangeNoAccount) {
   EXPECT_EQ(here.verdict.sentence, there.verdict.sentence);
 }
 
-TEST(ProbedCeilings, ImagesOfAnotherSizeSayNothingOfDecoding) {
+TEST(ProbedCeilings, SkipsDecodingOfOtherImageSize) {
   RunRecord record = real_record();
   add_probed_rates({.decodes_per_core_s = 80, .decoded_bytes = 300e3}, record);
   EXPECT_THAT(machine_ceilings(record), IsEmpty());
 }
 
-TEST(ProbedCeilings, WhatThePageCacheGaveIsNoShareOfStorage) {
+TEST(ProbedCeilings, SkipsStorageForReadsFromPageCache) {
   RunRecord record = real_record();
   record.metrics.back().value = 512;
   add_probed_rates({.storage_bytes_per_s = 22e6}, record);
   EXPECT_THAT(machine_ceilings(record), IsEmpty());
 }
 
-TEST(ProbedCeilings, ALinkIsOfEveryRankAndOfNoSimulatedOne) {
+TEST(ProbedCeilings, CountsRealLinkOfEachRank) {
   RunRecord record = real_record();
-  record.ranks.push_back(test::rank_of(4, 40, test::usual_step));
+  record.ranks.push_back(test::make_rank_record(4, 40, test::usual_step));
   record.ranks[0].stages[Stage::h2d].add(kMillisecond, 0, 0, 16 * 602'112);
   add_probed_rates({.link_bytes_per_s = 640 * 602'112.0}, record);
   EXPECT_THAT(machine_ceilings(record), IsEmpty());
@@ -88,7 +88,7 @@ TEST(ProbedCeilings, ALinkIsOfEveryRankAndOfNoSimulatedOne) {
   EXPECT_THAT(machine_ceilings(record), ElementsAre(named("link", 1280, 0.25)));
 }
 
-TEST(ProbedCeilings, APredictionBeyondTheLeastOfThemIsNamed) {
+TEST(ProbedCeilings, NamesPredictionBeyondLowestCeiling) {
   RunRecord record = real_record();
   add_probed_rates(kProbed, record);
   const auto ceilings = machine_ceilings(record);
@@ -99,10 +99,10 @@ TEST(ProbedCeilings, APredictionBeyondTheLeastOfThemIsNamed) {
   EXPECT_EQ(beyond_probed({}, 400), "");
 }
 
-TEST(ProbedCeilings, StandInTableAndJson) {
+TEST(ProbedCeilings, PrintsSharesInTable) {
   RunRecord record = real_record();
   add_probed_rates(kProbed, record);
-  EXPECT_THAT(test::table_of(record, {200, false}),
+  EXPECT_THAT(test::table_text(record, {200, false}),
               ::testing::AllOf(::testing::HasSubstr("\nstorage at 80.0 % of what probe measured"),
                                ::testing::HasSubstr("200 samples/s by storage at 22.0 MB/s, as "
                                                     "probe measured (80.0 % reached)")));

@@ -24,7 +24,7 @@ StepSeries equal_steps(std::int64_t n) {
   return series;
 }
 
-// How often the 95 % interval of busy covers the truth over `runs` runs of `steps` noisy steps.
+// Share of `runs` runs of `steps` noisy steps in which the 95 % interval of busy covers the truth.
 double coverage(int runs, std::int64_t steps, std::int64_t block) {
   std::mt19937_64 random(7);
   std::lognormal_distribution<double> idle(3, 0.7);
@@ -39,7 +39,7 @@ double coverage(int runs, std::int64_t steps, std::int64_t block) {
   return static_cast<double>(covered) / runs;
 }
 
-TEST(Bootstrap, HasNoWidthWithoutVariance) {
+TEST(Bootstrap, GivesNoWidthWithoutVariance) {
   for (std::int64_t n : {2, 20, 333, 100'000}) {
     const Estimate estimate = Bootstrap(equal_steps(n), 8).estimate(busy);
     EXPECT_DOUBLE_EQ(estimate.mean, 0.25) << n;
@@ -56,7 +56,7 @@ TEST(Bootstrap, CoversTheTruthNearlyAsOftenAsItSays) {
 
 TEST(Bootstrap, CoversTheTruthWithFewBlocks) { EXPECT_GE(coverage(400, 60, 12), 0.90); }
 
-TEST(Bootstrap, IsTheSameEveryTime) {
+TEST(Bootstrap, RepeatsInterval) {
   StepSeries series(200);
   for (std::int64_t i = 0; i < 200; ++i)
     series.add(i, step(100 + static_cast<double>(i * i % 37), 25));
@@ -70,7 +70,7 @@ TEST(Bootstrap, IsTheSameEveryTime) {
 
 // Seven steps wait for nothing, the eighth for all: single steps would seem far noisier than the
 // run is.
-TEST(Bootstrap, WholeBurstsAreNoNoise) {
+TEST(Bootstrap, SeesLessNoiseInWholeBursts) {
   StepSeries series(800);
   for (std::int64_t i = 0; i < 800; ++i) series.add(i, step(i % 8 == 7 ? 825 : 25, 25));
   const Estimate blocks = Bootstrap(series, 16).estimate(busy);
@@ -79,7 +79,7 @@ TEST(Bootstrap, WholeBurstsAreNoNoise) {
   EXPECT_GT(single.half_width(), 10 * blocks.half_width());
 }
 
-TEST(Bootstrap, OfNothingIsNothing) {
+TEST(Bootstrap, GivesZeroForEmptySeries) {
   const Bootstrap bootstrap(StepSeries(0), 4);
   EXPECT_EQ(bootstrap.estimate([](const StepSums& s) { return s.time; }).high, 0);
 }
@@ -104,7 +104,7 @@ TEST(PlanBlocks, EnlargesBlocksRatherThanHaveManyAndHalvesShortRuns) {
   EXPECT_EQ(plan_blocks(1, 10).blocks, 1);
 }
 
-TEST(Quantiles, AreThoseOfTheTables) {
+TEST(Quantiles, MatchesTables) {
   EXPECT_NEAR(student_quantile(0.975, 1), 12.706, 1e-3);
   EXPECT_NEAR(student_quantile(0.975, 2), 4.303, 1e-3);
   EXPECT_NEAR(student_quantile(0.975, 3), 3.182446, 1e-6);
@@ -143,7 +143,7 @@ TEST(KeepsLevel, NeedsMoreThanNoise) {
   EXPECT_LE(moved, 5);
 }
 
-// Of a block in each half the interval is too wide for any change.
+// One block in each half makes the interval too wide for any change.
 TEST(KeepsLevel, SeesThatFewBlocksDouble) {
   const auto halves = [](double first, double second) {
     std::mt19937_64 random(3);
@@ -160,7 +160,7 @@ TEST(KeepsLevel, SeesThatFewBlocksDouble) {
   EXPECT_TRUE(keeps_level(once, 32)) << "one late batch is no other level";
 }
 
-TEST(KeepsLevel, OfFewValues) {
+TEST(KeepsLevel, AcceptsFewValues) {
   EXPECT_TRUE(keeps_level({}, 2));
   EXPECT_TRUE(keeps_level({1}, 2));
   EXPECT_TRUE(keeps_level({1, 1}, 2));

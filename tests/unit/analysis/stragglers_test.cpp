@@ -1,4 +1,4 @@
-// Which ranks hold up the others.
+// Ranks that the others wait for.
 #include "analysis/stragglers.h"
 
 #include <gmock/gmock.h>
@@ -10,7 +10,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-std::vector<Account> that_wait(const std::vector<double>& shares) {
+std::vector<Account> waiting_ranks(const std::vector<double>& shares) {
   std::vector<Account> ranks;
   for (const double share : shares) {
     Account& rank = ranks.emplace_back();
@@ -20,28 +20,29 @@ std::vector<Account> that_wait(const std::vector<double>& shares) {
   return ranks;
 }
 
-TEST(Stragglers, AreThoseThatWaitFarLessThanTheOthers) {
-  EXPECT_THAT(stragglers(that_wait({0.7, 0, 0.7, 0.6})), ElementsAre(1));
-  EXPECT_THAT(stragglers(that_wait({0.4, 0.1, 0.3, 0.35})), ElementsAre(1));
-  EXPECT_THAT(stragglers(that_wait({0.05, 0})), ElementsAre(1));
+TEST(Stragglers, FindsRanksThatWaitLeast) {
+  EXPECT_THAT(stragglers(waiting_ranks({0.7, 0, 0.7, 0.6})), ElementsAre(1));
+  EXPECT_THAT(stragglers(waiting_ranks({0.4, 0.1, 0.3, 0.35})), ElementsAre(1));
+  EXPECT_THAT(stragglers(waiting_ranks({0.05, 0})), ElementsAre(1));
 }
 
-TEST(Stragglers, OfRanksThatAreAsSlowNoneIsNamedForAll) {
-  EXPECT_THAT(stragglers(that_wait({0.7, 0, 0, 0.7})), ElementsAre(1, 2));
-  EXPECT_THAT(stragglers(that_wait({0.7, 0, 0.002, 0.7})), ElementsAre(1, 2)) << "but for noise";
-  EXPECT_THAT(stragglers(that_wait({0, 0, 0.7})), IsEmpty()) << "most are slow";
+TEST(Stragglers, NamesAllSlowRanksUnlessMostAreSlow) {
+  EXPECT_THAT(stragglers(waiting_ranks({0.7, 0, 0, 0.7})), ElementsAre(1, 2));
+  EXPECT_THAT(stragglers(waiting_ranks({0.7, 0, 0.002, 0.7})), ElementsAre(1, 2))
+      << "but for noise";
+  EXPECT_THAT(stragglers(waiting_ranks({0, 0, 0.7})), IsEmpty()) << "most are slow";
 }
 
-TEST(Stragglers, AreNoneWhereAllWaitForEachOther) {
-  EXPECT_THAT(stragglers(that_wait({0.2, 0.25, 0.3})), IsEmpty());
-  EXPECT_THAT(stragglers(that_wait({0, 0.0005})), IsEmpty());
-  EXPECT_THAT(stragglers(that_wait({0.5})), IsEmpty());
+TEST(Stragglers, NamesNoneWhenAllRanksWait) {
+  EXPECT_THAT(stragglers(waiting_ranks({0.2, 0.25, 0.3})), IsEmpty());
+  EXPECT_THAT(stragglers(waiting_ranks({0, 0.0005})), IsEmpty());
+  EXPECT_THAT(stragglers(waiting_ranks({0.5})), IsEmpty());
   EXPECT_THAT(stragglers({}), IsEmpty());
 }
 
-// An interrupted rank that was not out of its warm-up waited for nobody.
-TEST(Stragglers, AreNoneWithoutAMeasuredStep) {
-  std::vector<Account> ranks = that_wait({0.7, 0, 0.7, 0.6, 0});
+// An interrupted rank that was still in its warm-up has not waited for a rank.
+TEST(Stragglers, IgnoresRanksWithoutMeasuredStep) {
+  std::vector<Account> ranks = waiting_ranks({0.7, 0, 0.7, 0.6, 0});
   ranks[4].window = 0;
   EXPECT_THAT(stragglers(ranks), ElementsAre(1));
   ranks[1].window = 0;
@@ -50,18 +51,18 @@ TEST(Stragglers, AreNoneWithoutAMeasuredStep) {
   EXPECT_THAT(slowest_ranks({0, 0}), IsEmpty());
 }
 
-TEST(SlowestRanks, AreThoseOfAFarLowerRate) {
+TEST(SlowestRanks, FindsRanksWithFarLowerRate) {
   EXPECT_THAT(slowest_ranks({500, 100, 505, 490}), ElementsAre(1));
   EXPECT_THAT(slowest_ranks({500, 100, 105, 490}), ElementsAre(1, 2));
   EXPECT_THAT(slowest_ranks({500, 480}), IsEmpty());
   EXPECT_THAT(slowest_ranks({100, 100, 500}), IsEmpty()) << "most are";
 }
 
-TEST(WordsOfRanks, NameAFewOfMany) {
-  EXPECT_EQ(words_of_ranks({3}), "rank 3");
-  EXPECT_EQ(words_of_ranks({1, 2}), "ranks 1 and 2");
-  EXPECT_EQ(words_of_ranks({1, 2, 3, 4}), "ranks 1, 2, 3 and 4");
-  EXPECT_EQ(words_of_ranks({1, 2, 3, 4, 5}), "ranks 1, 2, 3 and 2 more");
+TEST(WordsOfRanks, NamesFewOfMany) {
+  EXPECT_EQ(describe_ranks({3}), "rank 3");
+  EXPECT_EQ(describe_ranks({1, 2}), "ranks 1 and 2");
+  EXPECT_EQ(describe_ranks({1, 2, 3, 4}), "ranks 1, 2, 3 and 4");
+  EXPECT_EQ(describe_ranks({1, 2, 3, 4, 5}), "ranks 1, 2, 3 and 2 more");
 }
 
 }  // namespace

@@ -17,10 +17,10 @@ using testing::StartsWith;
 
 constexpr Nanos kMs = kMillisecond;
 
-Verdict verdict_of(const RunRecord& record) { return analyse(record).verdict; }
+Verdict find_verdict(const RunRecord& record) { return analyse(record).verdict; }
 
 std::string withheld(const RunRecord& record) {
-  const Verdict verdict = verdict_of(record);
+  const Verdict verdict = find_verdict(record);
   EXPECT_FALSE(verdict.bound_by);
   EXPECT_FALSE(verdict.severity);
   EXPECT_THAT(verdict.candidates, ElementsAre());
@@ -31,11 +31,11 @@ std::string withheld(const RunRecord& record) {
 
 RunRecord with_stall(std::initializer_list<std::pair<Cause, Nanos>> stall,
                      Nanos compute = 25 * kMs) {
-  return record_of(4, 40, [&](std::int64_t) { return step_of(compute, stall); });
+  return make_run_record(4, 40, [&](std::int64_t) { return make_step_plan(compute, stall); });
 }
 
 TEST(Verdict, NamesTheLeadingCause) {
-  const Verdict verdict = verdict_of(usual_record());
+  const Verdict verdict = find_verdict(usual_record());
   EXPECT_EQ(verdict.bound_by, "decode");
   EXPECT_EQ(verdict.severity, "high");
   EXPECT_FALSE(verdict.withheld_reason);
@@ -45,74 +45,74 @@ TEST(Verdict, NamesTheLeadingCause) {
 }
 
 TEST(Verdict, SaysForWhenOneCauseIsAll) {
-  RunRecord record = record_of(4, 40, [](std::int64_t) {
-    StepPlan plan = step_of(25 * kMs, {{Cause::decode, 75 * kMs}});
+  RunRecord record = make_run_record(4, 40, [](std::int64_t) {
+    StepPlan plan = make_step_plan(25 * kMs, {{Cause::decode, 75 * kMs}});
     plan.why[Why::depth] = 75 * kMs;
     return plan;
   });
-  EXPECT_EQ(verdict_of(record).sentence,
+  EXPECT_EQ(find_verdict(record).sentence,
             "Simulated: the GPU waits 75.0 % of the time (±0.0) for decode: the workers rest "
             "once enough batches are ready, and are late later");
   record.simulated = false;
   record.config.loader.num_workers.value = 0;
-  EXPECT_THAT(verdict_of(record).sentence, StartsWith("The GPU waits 75.0 %"));
+  EXPECT_THAT(find_verdict(record).sentence, StartsWith("The GPU waits 75.0 %"));
 }
 
-TEST(Verdict, IsWithheldWhereEverythingStoodStill) {
+TEST(Verdict, NamesNoCauseWhenNothingRan) {
   RunRecord record = usual_record();
   const double window = seconds(analyse(record).account.window);
   record.metrics.push_back({"host.standstill_s", "s", "", 0.5 * window});
   EXPECT_THAT(withheld(record), HasSubstr("of the window nothing of this program could run"));
   record.metrics.back().value = 0.009 * window;
-  EXPECT_EQ(verdict_of(record).bound_by, "decode");
+  EXPECT_EQ(find_verdict(record).bound_by, "decode");
 }
 
 // 5 steps with 75 ms of waiting, 5 without any, and again: with 3 blocks of 6 steps the GPU may as
 // well wait hardly ever.
-TEST(Verdict, IsWithheldWhereTheIntervalIsWide) {
-  RunRecord record = record_of(5, 20, [](std::int64_t step) {
-    return step_of(25 * kMs, {{Cause::decode, step / 5 % 2 == 0 ? 75 * kMs : 0}});
+TEST(Verdict, NamesNoCauseForWideInterval) {
+  RunRecord record = make_run_record(5, 20, [](std::int64_t step) {
+    return make_step_plan(25 * kMs, {{Cause::decode, step / 5 % 2 == 0 ? 75 * kMs : 0}});
   });
   record.config.loader.num_workers.value = 3;
   EXPECT_THAT(withheld(record),
               testing::MatchesRegex("busy may be anything from [0-9.]+ to [0-9.]+ %, more than the "
                                     "±30 points that a verdict allows; give --steps 80"));
-  EXPECT_THAT(verdict_of(record).sentence,
+  EXPECT_THAT(find_verdict(record).sentence,
               testing::MatchesRegex("Simulated: the GPU waits 60\\.0 % of the time "
                                     "\\([0-9.]+-[0-9.]+\\); no verdict: .*"));
 }
 
-TEST(Verdict, IsWithheldOfFewBlocksOfStepsUnlessTheyAgree) {
-  RunRecord record = record_of(4, 40, [](std::int64_t step) {
-    return step_of(25 * kMs, {{Cause::decode, (60 + 2 * (step % 20)) * kMs}});
+TEST(Verdict, NeedsManyBlocksUnlessStepsAgree) {
+  RunRecord record = make_run_record(4, 40, [](std::int64_t step) {
+    return make_step_plan(25 * kMs, {{Cause::decode, (60 + 2 * (step % 20)) * kMs}});
   });
   record.config.loader.num_workers.value = 7;
   EXPECT_EQ(withheld(record),
             "40 steps are 2.8 blocks of 14, which gives no firm interval; give --steps 140");
-  record.ranks.front() = rank_of(4, 40, usual_step);
-  EXPECT_EQ(verdict_of(record).bound_by, "decode");
+  record.ranks.front() = make_rank_record(4, 40, usual_step);
+  EXPECT_EQ(find_verdict(record).bound_by, "decode");
 }
 
-TEST(Verdict, IsTheGpuBelowFivePercent) {
-  const Verdict verdict = verdict_of(with_stall({{Cause::decode, 4 * kMs}}, 96 * kMs));
+TEST(Verdict, NamesGpuForStallBelowFivePercent) {
+  const Verdict verdict = find_verdict(with_stall({{Cause::decode, 4 * kMs}}, 96 * kMs));
   EXPECT_EQ(verdict.bound_by, "compute");
   EXPECT_EQ(verdict.severity, "none");
   EXPECT_EQ(verdict.sentence, "Simulated: the GPU is the limit: busy 96.0 % (±0.0)");
 }
 
-TEST(Verdict, IsModerateBelowTwentyPercent) {
-  EXPECT_EQ(verdict_of(with_stall({{Cause::decode, 19 * kMs}}, 81 * kMs)).severity, "moderate");
-  EXPECT_EQ(verdict_of(with_stall({{Cause::decode, 20 * kMs}}, 80 * kMs)).severity, "high");
+TEST(Verdict, CallsStallBelowTwentyPercentModerate) {
+  EXPECT_EQ(find_verdict(with_stall({{Cause::decode, 19 * kMs}}, 81 * kMs)).severity, "moderate");
+  EXPECT_EQ(find_verdict(with_stall({{Cause::decode, 20 * kMs}}, 80 * kMs)).severity, "high");
 }
 
-TEST(Verdict, DoesNotChooseBetweenTwoThatTie) {
+TEST(Verdict, LeavesTieUndecided) {
   // Sometimes read takes longer, sometimes decode: neither leads by more than its interval.
-  const RunRecord record = record_of(4, 80, [](std::int64_t step) {
+  const RunRecord record = make_run_record(4, 80, [](std::int64_t step) {
     const bool reads = (step * 7919) % 13 < 6;
-    return step_of(25 * kMs, {{Cause::decode, reads ? 20 * kMs : 50 * kMs},
-                              {Cause::read, reads ? 55 * kMs : 20 * kMs}});
+    return make_step_plan(25 * kMs, {{Cause::decode, reads ? 20 * kMs : 50 * kMs},
+                                     {Cause::read, reads ? 55 * kMs : 20 * kMs}});
   });
-  const Verdict verdict = verdict_of(record);
+  const Verdict verdict = find_verdict(record);
   EXPECT_FALSE(verdict.bound_by);
   EXPECT_FALSE(verdict.withheld_reason);
   EXPECT_EQ(verdict.severity, "high");
@@ -121,7 +121,7 @@ TEST(Verdict, DoesNotChooseBetweenTwoThatTie) {
   EXPECT_THAT(verdict.sentence, HasSubstr(" or "));
 }
 
-// What is said where the model says what is gained without each cause.
+// Returns the verdict for a model that knows the gain without each cause.
 Verdict judged_by(const RunRecord& record, std::vector<Removal> removals) {
   Analysis analysis = analyse(record);
   analysis.removals = {RemovalBasis::model, std::move(removals), 0};
@@ -135,8 +135,8 @@ TEST(Verdict, NamesBothWhereNoneLeads) {
               testing::HasSubstr("mostly for decode (37.0 %) and contention (37.0 %)"));
 }
 
-// 2.5 % cannot set the pace of what takes 20 %: what is gained without it is said.
-TEST(Verdict, OfASmallCauseSaysWhatIsGainedWithoutIt) {
+// 2.5 % cannot limit a stall of 20 %, so the sentence gives the gain without it.
+TEST(Verdict, SaysGainWithoutSmallCause) {
   const Verdict verdict =
       judged_by(with_stall({{Cause::decode, 175 * kMs}, {Cause::contention, 25 * kMs}}, 800 * kMs),
                 {{{Cause::contention}, 0.15}, {{Cause::decode}, 0.09}});
@@ -148,7 +148,7 @@ TEST(Verdict, OfASmallCauseSaysWhatIsGainedWithoutIt) {
             "contention 15.0 %");
 }
 
-// Whose cores they were is said in the first line: no advice is of use without it.
+// The first line names the programs that took the cores: no advice is of use without it.
 TEST(Verdict, NamesTheProgramsThatTookTheCores) {
   RunRecord record = with_stall({{Cause::contention, 30 * kMs}}, 70 * kMs);
   record.metrics.push_back({"process.cpu_s", "s", "", 1});
@@ -161,7 +161,7 @@ TEST(Verdict, NamesTheProgramsThatTookTheCores) {
               testing::HasSubstr("more threads want to run than there are cores"));
 }
 
-TEST(Verdict, SaysTheGainsOfCausesThatCannotBeToldApart) {
+TEST(Verdict, SaysGainsOfCausesWithEqualGain) {
   const Verdict verdict =
       judged_by(with_stall({{Cause::decode, 14 * kMs}, {Cause::contention, 3 * kMs}}, 83 * kMs),
                 {{{Cause::decode}, 0.17}, {{Cause::contention}, 0.17}});
@@ -181,7 +181,7 @@ TEST(Verdict, SaysOnlyOfWhatGivesLessThanItsShare) {
                                                   "the time is gained, without decode 46.0 %"));
 }
 
-TEST(Verdict, OfWhatHasNoCauseSaysThat) {
+TEST(Verdict, SaysThatLimitIsUnknown) {
   const Verdict verdict =
       judged_by(with_stall({{Cause::decode, 14 * kMs}, {Cause::other, 3 * kMs}}, 83 * kMs),
                 {{{Cause::other}, 0.17}, {{Cause::decode}, 0.001}});
@@ -190,8 +190,8 @@ TEST(Verdict, OfWhatHasNoCauseSaysThat) {
               HasSubstr("): the limit is not known; decode 14.0 %, but without it"));
 }
 
-TEST(Verdict, WhatHasNoCauseCouldMakeUpForALead) {
-  const Verdict verdict = verdict_of(with_stall(
+TEST(Verdict, WeighsUnknownTimeAgainstLead) {
+  const Verdict verdict = find_verdict(with_stall(
       {{Cause::decode, 30 * kMs}, {Cause::read, 27 * kMs}, {Cause::other, 4 * kMs}}, 39 * kMs));
   EXPECT_FALSE(verdict.bound_by);
   EXPECT_THAT(verdict.candidates, ElementsAre(Cause::decode, Cause::read));
@@ -200,111 +200,111 @@ TEST(Verdict, WhatHasNoCauseCouldMakeUpForALead) {
 
 TEST(Verdict, NamesOtherWhereItMayBeTheMost) {
   const Verdict verdict =
-      verdict_of(with_stall({{Cause::decode, 2 * kMs}, {Cause::other, 4 * kMs}}, 94 * kMs));
+      find_verdict(with_stall({{Cause::decode, 2 * kMs}, {Cause::other, 4 * kMs}}, 94 * kMs));
   EXPECT_FALSE(verdict.bound_by);
   EXPECT_THAT(verdict.candidates, ElementsAre(Cause::decode, Cause::other));
 }
 
 TEST(Verdict, NamesAtMostThreeAndNoSmallThird) {
-  // Each leads in some steps: none can be told from the first.
-  const auto in_turns = [](Nanos third, Nanos other) {
-    return record_of(4, 80, [=](std::int64_t step) {
+  // Each leads in some steps, so that no cause is clearly smaller than the first.
+  const auto alternating = [](Nanos third, Nanos other) {
+    return make_run_record(4, 80, [=](std::int64_t step) {
       const auto turn = [&](std::int64_t at) {
         return (step * 7919) % 13 % 4 == at ? 60 * kMs : 10 * kMs;
       };
-      return step_of(10 * kMs, {{Cause::decode, turn(0)},
-                                {Cause::read, turn(1)},
-                                {Cause::augment, third > 0 ? third : turn(2)},
-                                {Cause::h2d, third > 0 ? 0 : turn(3)},
-                                {Cause::other, other}});
+      return make_step_plan(10 * kMs, {{Cause::decode, turn(0)},
+                                       {Cause::read, turn(1)},
+                                       {Cause::augment, third > 0 ? third : turn(2)},
+                                       {Cause::h2d, third > 0 ? 0 : turn(3)},
+                                       {Cause::other, other}});
     });
   };
-  EXPECT_EQ(verdict_of(in_turns(0, 0)).candidates.size(), 3u);
-  const Verdict with_other = verdict_of(in_turns(0, 4 * kMs));
+  EXPECT_EQ(find_verdict(alternating(0, 0)).candidates.size(), 3u);
+  const Verdict with_other = find_verdict(alternating(0, 4 * kMs));
   EXPECT_LE(with_other.candidates.size(), 3u);
-  EXPECT_THAT(verdict_of(in_turns(kMs / 2, 0)).candidates,
+  EXPECT_THAT(find_verdict(alternating(kMs / 2, 0)).candidates,
               testing::UnorderedElementsAre(Cause::decode, Cause::read));
 }
 
-TEST(Verdict, OfSeveralRanksSpeaksOfGpus) {
-  EXPECT_THAT(verdict_of(two_ranks()).sentence, StartsWith("Simulated: the GPUs wait 72.5 %"));
+TEST(Verdict, SpeaksOfGpusForSeveralRanks) {
+  EXPECT_THAT(find_verdict(two_ranks()).sentence, StartsWith("Simulated: the GPUs wait 72.5 %"));
 }
 
-TEST(Verdict, WithoutComputeIsTheRate) {
+TEST(Verdict, ReportsRateWithoutCompute) {
   RunRecord record = with_stall({{Cause::decode, 60 * kMs}, {Cause::read, 40 * kMs}}, 0);
-  Verdict verdict = verdict_of(record);
+  Verdict verdict = find_verdict(record);
   EXPECT_EQ(verdict.bound_by, "decode");
   EXPECT_FALSE(verdict.severity);
   EXPECT_EQ(verdict.sentence, "Simulated: the loader gives 160 samples/s (±0), limited by decode");
   record.config.trainer.demand.set(1786);
-  EXPECT_THAT(verdict_of(record).sentence, HasSubstr("; 1786/s needed: not enough, 9.0 % of it"));
+  EXPECT_THAT(find_verdict(record).sentence, HasSubstr("; 1786/s needed: not enough, 9.0 % of it"));
   record.config.trainer.demand.set(100);
-  EXPECT_THAT(verdict_of(record).sentence, HasSubstr("; 100/s needed: enough, 60.0 % to spare"));
+  EXPECT_THAT(find_verdict(record).sentence, HasSubstr("; 100/s needed: enough, 60.0 % to spare"));
 }
 
-TEST(Verdict, DoesNotSayWhetherARateWithinItsIntervalSuffices) {
-  RunRecord record = record_of(4, 60, [](std::int64_t step) {
-    return step_of(0, {{Cause::decode, (60 + step * 31 % 17) * kMs}});
+TEST(Verdict, SaysCannotTellForDemandWithinInterval) {
+  RunRecord record = make_run_record(4, 60, [](std::int64_t step) {
+    return make_step_plan(0, {{Cause::decode, (60 + step * 31 % 17) * kMs}});
   });
   record.config.trainer.demand.set(analyse(record).samples_per_s.mean);
-  EXPECT_THAT(verdict_of(record).sentence, HasSubstr("needed: cannot tell, 100.0 % of it"));
+  EXPECT_THAT(find_verdict(record).sentence, HasSubstr("needed: cannot tell, 100.0 % of it"));
 }
 
-TEST(Verdict, OnTheNullDeviceIsTheRate) {
+TEST(Verdict, ReportsRateOnNullDevice) {
   RunRecord record = usual_record();
   record.config.trainer.device.set("null");
-  EXPECT_THAT(verdict_of(record).sentence, StartsWith("Simulated: the loader gives"));
+  EXPECT_THAT(find_verdict(record).sentence, StartsWith("Simulated: the loader gives"));
 }
 
 TEST(Verdict, SaysThatTheRunWasInterrupted) {
   RunRecord record = usual_record();
   record.interrupted = true;
-  EXPECT_THAT(verdict_of(record).sentence, HasSubstr("; interrupted after 40 measured steps"));
+  EXPECT_THAT(find_verdict(record).sentence, HasSubstr("; interrupted after 40 measured steps"));
 }
 
-TEST(VerdictWithheld, UnderTwentySteps) {
-  EXPECT_THAT(withheld(record_of(4, 19, usual_step)),
+TEST(VerdictWithheld, NeedsTwentySteps) {
+  EXPECT_THAT(withheld(make_run_record(4, 19, usual_step)),
               HasSubstr("19 steps were measured and a verdict needs 20"));
-  EXPECT_EQ(verdict_of(record_of(4, 20, usual_step)).bound_by, "decode");
+  EXPECT_EQ(find_verdict(make_run_record(4, 20, usual_step)).bound_by, "decode");
 }
 
-TEST(VerdictWithheld, WithoutAStep) {
-  EXPECT_THAT(withheld(record_of(4, 0, usual_step)), HasSubstr("no step was measured"));
+TEST(VerdictWithheld, SaysThatNoStepWasMeasured) {
+  EXPECT_THAT(withheld(make_run_record(4, 0, usual_step)), HasSubstr("no step was measured"));
   RunRecord nothing;
   nothing.simulated = true;
   EXPECT_THAT(withheld(nothing), HasSubstr("no step was measured"));
 }
 
-TEST(VerdictWithheld, WhenNotSteady) {
-  const RunRecord record = record_of(4, 64, [](std::int64_t step) {
-    return step_of(25 * kMs, {{Cause::decode, (step < 36 ? 60 : 90) * kMs}});
+TEST(VerdictWithheld, SaysThatRunIsNotSteady) {
+  const RunRecord record = make_run_record(4, 64, [](std::int64_t step) {
+    return make_step_plan(25 * kMs, {{Cause::decode, (step < 36 ? 60 : 90) * kMs}});
   });
   EXPECT_THAT(withheld(record), HasSubstr("not steady"));
   EXPECT_FALSE(analyse(record).steady);
 }
 
-// Of a program on a GPU, whose profiler began in between.
-TEST(VerdictWithheld, WhereTheGpuSawAPartOfTheStepsAlone) {
+// A program on a GPU, whose profiler started in the middle of the window.
+TEST(VerdictWithheld, SaysWhichShareTheGpuMeasured) {
   RunRecord record = usual_record();
   record.config.trainer.device.set("script");
   record.program = ProgramFacts{{}, {}, true};
-  EXPECT_EQ(verdict_of(record).bound_by, "decode");
+  EXPECT_EQ(find_verdict(record).bound_by, "decode");
   record.metrics = {{"gpu.seen_share", "1", "", 0.43}};
   EXPECT_THAT(withheld(record), HasSubstr("compute is the GPU's own time in 43.0 % of the window"));
   record.metrics = {{"gpu.seen_share", "1", "", 0.005}};
-  EXPECT_EQ(verdict_of(record).bound_by, "decode");
+  EXPECT_EQ(find_verdict(record).bound_by, "decode");
 }
 
 // 39 steps of 100 ms, and one that computes for 2 s.
 RunRecord with_long_steps(std::set<std::int64_t> which) {
-  return record_of(4, 40, [which = std::move(which)](std::int64_t step) {
+  return make_run_record(4, 40, [which = std::move(which)](std::int64_t step) {
     StepPlan plan = usual_step(step);
     if (which.contains(step)) plan.compute = 2'000 * kMs;
     return plan;
   });
 }
 
-TEST(VerdictWithheld, WhereOneStepIsMuchOfTheWindow) {
+TEST(VerdictWithheld, NamesStepThatTakesMuchOfWindow) {
   RunRecord record = with_long_steps({30});
   record.config.data.samples.value = 10 * kSamplesPerStep;
   EXPECT_THAT(withheld(record), HasSubstr("step 30 took the trainer 2.000 s, 33.5 % of the window "
@@ -316,43 +316,43 @@ TEST(VerdictWithheld, WhereOneStepIsMuchOfTheWindow) {
   EXPECT_FALSE(analyse(usual_record()).long_step);
 }
 
-TEST(VerdictWithheld, WithSpansLost) {
+TEST(VerdictWithheld, ReportsLostSpans) {
   RunRecord record = usual_record();
   record.lost_spans = 1;
   EXPECT_THAT(withheld(record), HasSubstr("1 span of the measurement was lost"));
 }
 
-TEST(VerdictWithheld, WithMuchWithoutCause) {
+TEST(VerdictWithheld, ReportsShareWithoutCause) {
   EXPECT_THAT(withheld(with_stall({{Cause::decode, 69 * kMs}, {Cause::other, 6 * kMs}})),
               HasSubstr("6.0 % of the window has no known cause"));
-  EXPECT_EQ(verdict_of(with_stall({{Cause::decode, 70 * kMs}, {Cause::other, 5 * kMs}})).bound_by,
+  EXPECT_EQ(find_verdict(with_stall({{Cause::decode, 70 * kMs}, {Cause::other, 5 * kMs}})).bound_by,
             "decode");
 }
 
-TEST(VerdictWithheld, WithClocksThatDisagree) {
+TEST(VerdictWithheld, ReportsClocksThatDisagree) {
   RunRecord record = usual_record();
-  RankRecord moved = rank_of(0, 0, usual_step);
+  RankRecord moved = make_rank_record(0, 0, usual_step);
   add_changed_steps(moved, 40, usual_step, [](StepRow& row) { row.clamped = 2 * kMs; });
   record.ranks[0] = std::move(moved);
   EXPECT_THAT(withheld(record), HasSubstr("disagree by 2.0 %"));
 }
 
-TEST(VerdictWithheld, WhenTheInputEndedInTheWarmUp) {
+TEST(VerdictWithheld, SaysThatInputEndedInWarmUp) {
   RunRecord record = usual_record();
   record.input_ended_in_warmup = true;
   EXPECT_THAT(withheld(record), HasSubstr("ended inside the warm-up"));
   EXPECT_FALSE(analyse(record).steady);
 }
 
-TEST(VerdictWithheld, WhenItWasInterruptedInTheWarmUp) {
+TEST(VerdictWithheld, SaysThatWarmUpWasInterrupted) {
   RunRecord record = usual_record();
   record.input_ended_in_warmup = record.interrupted = true;
   EXPECT_THAT(withheld(record), HasSubstr("interrupted inside the warm-up"));
-  EXPECT_THAT(verdict_of(record).sentence,
+  EXPECT_THAT(find_verdict(record).sentence,
               testing::ContainsRegex("; interrupted after [0-9]+ steps"));
 }
 
-TEST(Explain, HasWordsForEveryCause) {
+TEST(Explain, ExplainsEveryKnownCause) {
   Account account;
   account.why[Why::latency] = 1;
   const RunRecord record;
@@ -362,7 +362,7 @@ TEST(Explain, HasWordsForEveryCause) {
   }
 }
 
-TEST(Explain, ALaunchThatWaitsForAnotherLoaderIsOne) {
+TEST(Explain, BlamesAnotherLoaderForLaunchWait) {
   Account account;
   account.stall[Cause::launch] = 10;
   RunRecord record;
@@ -375,7 +375,7 @@ TEST(Explain, ALaunchThatWaitsForAnotherLoaderIsOne) {
   EXPECT_THAT(explain(Cause::launch, account, record), HasSubstr("the trainer is slow"));
 }
 
-TEST(Explain, ALaunchThatIsLongerStepsOfOtherRanksIsThat) {
+TEST(Explain, BlamesLongestRankForLaunchWait) {
   Account account;
   account.stall[Cause::launch] = account.launching = 10;
   RunRecord record;

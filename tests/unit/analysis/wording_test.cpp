@@ -5,20 +5,20 @@
 namespace loaderscope {
 namespace {
 
-TEST(Wording, AnEvenIntervalIsItsHalfWidth) {
+TEST(Wording, FormatsEvenIntervalAsHalfWidth) {
   EXPECT_EQ(format_interval({0.25, 0.246, 0.254}), "±0.4");
   EXPECT_EQ(format_interval({0.25, 0.25, 0.25}), "±0.0");
   EXPECT_EQ(format_rate(Estimate{125, 124, 126}), "125 samples/s (±1)");
 }
 
 // The longer side is given: all of the interval lies within.
-TEST(Wording, AlmostEvenIsEven) {
+TEST(Wording, FormatsNearlyEvenIntervalAsEven) {
   EXPECT_EQ(format_interval({0.5, 0.4, 0.59}), "±10.0");
   EXPECT_EQ(format_interval({0.001, 0, 0.0019}), "±0.1");  // no tenth of a point between them
 }
 
-// Of two blocks of steps, one of them with a step of 2.6 s.
-TEST(Wording, ASkewedOrClippedIntervalSaysWhereItLies) {
+// Two blocks of steps, one of them with a step of 2.6 s.
+TEST(Wording, FormatsSkewedOrClippedIntervalAsRange) {
   EXPECT_EQ(format_interval({0.804, 0, 1}), "0.0-100.0");
   EXPECT_EQ(format_interval({0.02, 0, 0.05}), "0.0-5.0");
   EXPECT_EQ(format_rate(Estimate{1271, 0, 2682}), "1,271 samples/s (0-2,682)");

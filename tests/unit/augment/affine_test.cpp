@@ -62,7 +62,7 @@ Plane3 made(const char* operation, int size, std::int64_t sample) {
   AugmentOptions options = {
       .operations = {"random-resized-crop"}, .size = size, .transfer = Transfer::u8};
   if (*operation != '\0') options.operations.push_back(operation);
-  return values_of(make_sample(options, picture(120, 110, 2), sample).bytes, options);
+  return sample_values(make_sample(options, picture(120, 110, 2), sample).bytes, options);
 }
 
 constexpr double kLevelAndPlace =
@@ -101,11 +101,11 @@ TEST(AugmentAffine, TurnsRotateOneWayAndAffineTheOther) {
   }
 }
 
-TEST(AugmentAffine, DoesNothingWhenNothingIsAskedFor) {
+TEST(AugmentAffine, KeepsImageWithoutMotion) {
   EXPECT_EQ(made("affine:0", 33, 0).values, made("", 33, 0).values);
 }
 
-TEST(AugmentAffine, IsBlackFarOutside) {
+TEST(AugmentAffine, FillsOutsideWithBlack) {
   for (std::int64_t sample = 0; sample < 5; ++sample) {
     const Plane3 base = made("", 97, sample);
     const augment::Draws draws{0, 0, sample, 1};

@@ -17,7 +17,7 @@ AugmentOptions with(std::vector<std::string> operations) {
 }
 
 Plane3 made(const AugmentOptions& options, std::int64_t sample) {
-  return values_of(make_sample(options, picture(90, 80, 1), sample).bytes, options);
+  return sample_values(make_sample(options, picture(90, 80, 1), sample).bytes, options);
 }
 
 double cut(double value) { return std::floor(std::clamp(value, 0.0, 255.0)); }
@@ -76,10 +76,10 @@ Plane3 turned(const Plane3& image, double turn) {
   return changed(image, [&](const Colour& c) { return hue_turned(c, turn); });
 }
 
-// Where the exact value lies on a whole number, rounding down may fall on either side.
+// Rounding down may fall on either side of an exact value that is a whole number.
 constexpr double kWholeLevel = 1;
 
-TEST(AugmentColour, EachChangeEqualsItsDefinition) {
+TEST(AugmentColour, MatchesDefinitionOfEachChange) {
   for (std::int64_t sample = 0; sample < 12; ++sample) {
     const Plane3 base = made(with({}), sample);
     const augment::Draws draws{0, 0, sample, 1};
@@ -97,7 +97,7 @@ TEST(AugmentColour, EachChangeEqualsItsDefinition) {
   }
 }
 
-TEST(AugmentColour, AllFourComeInOneOfTheirOrdersAndInEveryOne) {
+TEST(AugmentColour, AppliesAllFourChangesInEveryOrder) {
   std::array<int, 24> seen{};
   for (std::int64_t sample = 0; sample < 300; ++sample) {
     const Plane3 base = made(with({}), sample),
@@ -128,13 +128,13 @@ TEST(AugmentColour, AllFourComeInOneOfTheirOrdersAndInEveryOne) {
   EXPECT_EQ(std::ranges::count(seen, 0), 0);
 }
 
-TEST(AugmentColour, GreyHasNoHueToTurn) {
+TEST(AugmentColour, KeepsGreyWhenHueTurns) {
   Plane3 image(kSize, kSize);
   for (std::size_t i = 0; i < image.values.size(); ++i)
     image.values[i] = static_cast<double>(i / 3 % 256);
   AugmentOptions options = with({"colour-jitter:0:0:0:0.5"});
   options.operations[0] = "resize-centre-crop:50";
-  EXPECT_EQ(values_of(make_sample(options, image).bytes, options).values, image.values);
+  EXPECT_EQ(sample_values(make_sample(options, image).bytes, options).values, image.values);
 }
 
 }  // namespace

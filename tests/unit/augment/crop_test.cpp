@@ -24,10 +24,10 @@ Region get_params(int width, int height, const augment::Draws& draws) {
       return {x, y, w, h};
     }
   }
-  const double in_ratio = static_cast<double>(width) / height;
+  const double image_ratio = static_cast<double>(width) / height;
   int w = width, h = height;
-  if (in_ratio < 3.0 / 4.0) h = static_cast<int>(std::nearbyint(w / (3.0 / 4.0)));
-  if (in_ratio > 4.0 / 3.0) w = static_cast<int>(std::nearbyint(h * (4.0 / 3.0)));
+  if (image_ratio < 3.0 / 4.0) h = static_cast<int>(std::nearbyint(w / (3.0 / 4.0)));
+  if (image_ratio > 4.0 / 3.0) w = static_cast<int>(std::nearbyint(h * (4.0 / 3.0)));
   return {(width - w) / 2, (height - h) / 2, w, h};
 }
 
@@ -108,7 +108,7 @@ TEST(AugmentCrop, StaysInsideExtremeImages) {
   }
 }
 
-TEST(AugmentFlip, HappensAsOftenAsAsked) {
+TEST(AugmentFlip, MirrorsGivenShareOfSamples) {
   AugmentOptions options = {
       .operations = {"resize-centre-crop:8", "flip:0.3"}, .size = 8, .transfer = Transfer::u8};
   const auto augmenter = make_augmenter(options);

@@ -23,14 +23,14 @@ std::string refusal(const std::string& operation) {
                        : AugmentOptions{.operations = {"random-resized-crop", operation}});
 }
 
-TEST(AugmentOperations, UnknownNamesGetASuggestion) {
+TEST(AugmentOperations, SuggestsNearestOperation) {
   EXPECT_THAT(refusal("flop"), HasSubstr("operation 'flop': expected one of"));
   EXPECT_THAT(refusal("flop"), HasSubstr("did you mean 'flip'?"));
   EXPECT_THAT(refusal("normalize"), HasSubstr("did you mean 'normalise'?"));
   EXPECT_THAT(refusal("color-jitter"), HasSubstr("did you mean 'colour-jitter'?"));
 }
 
-TEST(AugmentOperations, WrongParametersNameWhatWasExpected) {
+TEST(AugmentOperations, NamesExpectedParameters) {
   EXPECT_THAT(refusal("flip:2"),
               HasSubstr("operation 'flip:2': expected the probability as a number within 0 and 1, "
                         "not '2'"));
@@ -54,29 +54,29 @@ TEST(AugmentOperations, WrongParametersNameWhatWasExpected) {
   EXPECT_THAT(refusal("resize-centre-crop:256.5"), HasSubstr("whole number of pixels"));
 }
 
-TEST(AugmentOperations, ContradictingListsAreRefused) {
+TEST(AugmentOperations, RejectsContradictoryLists) {
   const auto list = [](std::vector<std::string> operations) {
     return refusal(AugmentOptions{.operations = std::move(operations)});
   };
   EXPECT_THAT(list({}), HasSubstr("expected random-resized-crop or resize-centre-crop"));
   EXPECT_THAT(list({"flip"}), HasSubstr("operation 'flip' comes before a crop"));
   EXPECT_THAT(list({"resize-centre-crop", "random-resized-crop"}), HasSubstr("is a second crop"));
-  EXPECT_THAT(list({"resize-centre-crop", "normalise", "flip"}), HasSubstr("behind normalise"));
+  EXPECT_THAT(list({"resize-centre-crop", "normalise", "flip"}), HasSubstr("after normalise"));
   EXPECT_THAT(refusal(AugmentOptions{.transfer = Transfer::u8}), HasSubstr("u8 cannot hold"));
   EXPECT_THAT(refusal(AugmentOptions{.size = 0}), HasSubstr("expected a size of 1 to"));
   EXPECT_THAT(refusal(AugmentOptions{.size = 100'000}), HasSubstr("expected a size of 1 to"));
 }
 
-TEST(AugmentOutput, HalvesRoundToNearestEven) {
+TEST(AugmentOutput, RoundsHalvesToNearestEven) {
   for (std::uint32_t bits = 0; bits < 0x7c00; ++bits) {
     const double here = half_value(static_cast<std::uint16_t>(bits));
     const double next =
         bits + 1 < 0x7c00 ? half_value(static_cast<std::uint16_t>(bits + 1)) : 65536;
     const double middle = (here + next) / 2, little = (next - here) / 8;
-    ASSERT_EQ(augment::half_of(static_cast<float>(here)), bits);
-    ASSERT_EQ(augment::half_of(static_cast<float>(middle)), bits + bits % 2);
-    ASSERT_EQ(augment::half_of(static_cast<float>(middle - little)), bits);
-    ASSERT_EQ(augment::half_of(static_cast<float>(-middle - little)), 0x8000 | (bits + 1));
+    ASSERT_EQ(augment::half_bits(static_cast<float>(here)), bits);
+    ASSERT_EQ(augment::half_bits(static_cast<float>(middle)), bits + bits % 2);
+    ASSERT_EQ(augment::half_bits(static_cast<float>(middle - little)), bits);
+    ASSERT_EQ(augment::half_bits(static_cast<float>(-middle - little)), 0x8000 | (bits + 1));
   }
 }
 

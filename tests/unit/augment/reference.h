@@ -48,8 +48,7 @@ inline Plane3 picture(int width, int height, unsigned seed) {
   return image;
 }
 
-// What a decoder hands over: `region` of the image and not a byte more, in rows that are longer
-// than needed.
+// Output of a decoder: exactly the bytes of `region`, in rows that are longer than needed.
 struct Decoded {
   std::vector<std::uint8_t> bytes;
   Pixels pixels;
@@ -94,7 +93,7 @@ inline double half_value(std::uint16_t bits) {
 }
 
 // The sample as numbers, whatever its layout and type.
-inline Plane3 values_of(const std::vector<std::byte>& bytes, const AugmentOptions& options) {
+inline Plane3 sample_values(const std::vector<std::byte>& bytes, const AugmentOptions& options) {
   Plane3 result(options.size, options.size);
   for (int y = 0; y < options.size; ++y) {
     for (int x = 0; x < options.size; ++x) {

@@ -25,7 +25,7 @@ void expect_exact(const Plane3& image, const AugmentOptions& options, std::int64
                   double tolerance = kRounding) {
   const Made made = make_sample(options, image, sample);
   const double difference =
-      largest_difference(values_of(made.bytes, options), expected(image, made.region, options));
+      largest_difference(sample_values(made.bytes, options), expected(image, made.region, options));
   EXPECT_LE(difference, tolerance)
       << image.width << "x" << image.height << " to " << options.size << ", crop "
       << made.region.width << "x" << made.region.height << (options.antialias ? ", antialias" : "");
@@ -75,7 +75,7 @@ TEST(AugmentResize, KeepsEveryConstantImage) {
     std::ranges::fill(image.values, value);
     for (const bool antialias : {false, true}) {
       const AugmentOptions options = plain(97, antialias);
-      const Plane3 made = values_of(make_sample(options, image).bytes, options);
+      const Plane3 made = sample_values(make_sample(options, image).bytes, options);
       EXPECT_EQ(std::ranges::count(made.values, value),
                 static_cast<std::ptrdiff_t>(made.values.size()));
     }
@@ -94,7 +94,7 @@ TEST(AugmentResize, ReadsOnlyTheRegionOfAHugeImage) {
   std::vector<std::byte> bytes(static_cast<std::size_t>(sample_bytes(options)));
   augmenter->apply(decoded.pixels, bytes.data());
   const Region whole = {0, 0, region.width, region.height};
-  EXPECT_LE(largest_difference(values_of(bytes, options), expected(part, whole, options)),
+  EXPECT_LE(largest_difference(sample_values(bytes, options), expected(part, whole, options)),
             kRounding);
 }
 
@@ -116,10 +116,10 @@ TEST(AugmentResize, MirrorsWithoutChangingAByte) {
     AugmentOptions options = plain(size, true);
     const Plane3 image = picture(260, 200, 8);
     options.operations = {"random-resized-crop", "flip:0"};
-    const Plane3 straight = values_of(make_sample(options, image).bytes, options);
+    const Plane3 straight = sample_values(make_sample(options, image).bytes, options);
     options.operations = {"random-resized-crop", "flip:1"};
     const Made made = make_sample(options, image);
-    const Plane3 mirrored = values_of(made.bytes, options);
+    const Plane3 mirrored = sample_values(made.bytes, options);
     for (int i = 0; i < size * size; ++i) {
       for (int c = 0; c < 3; ++c) {
         ASSERT_EQ(mirrored.at(i % size, i / size, c),
@@ -128,8 +128,8 @@ TEST(AugmentResize, MirrorsWithoutChangingAByte) {
     }
     EXPECT_LE(largest_difference(mirrored, expected(image, made.region, options, true)), kRounding);
     options.operations = {"random-resized-crop", "flip:1", "flip:1"};
-    EXPECT_EQ(largest_difference(values_of(make_sample(options, image).bytes, options), straight),
-              0);
+    EXPECT_EQ(
+        largest_difference(sample_values(make_sample(options, image).bytes, options), straight), 0);
   }
 }
 
@@ -154,7 +154,7 @@ TEST(AugmentResize, ResizesTheWholeAndCropsTheCentre) {
                          antialias,
                          false};
       const Made made = make_sample(options, image);
-      EXPECT_LE(largest_difference(values_of(made.bytes, options), resized(image, whole, 112)),
+      EXPECT_LE(largest_difference(sample_values(made.bytes, options), resized(image, whole, 112)),
                 kRounding)
           << width << "x" << height;
       EXPECT_LT(made.region.width * made.region.height, width * height);
@@ -168,7 +168,7 @@ TEST(AugmentOutput, NormalisesInEveryLayoutAndType) {
   const Plane3 image = picture(300, 260, 6);
   for (const int size : {5, 64, 100, 224}) {
     const AugmentOptions u8 = plain(size, true);
-    Plane3 exact = values_of(make_sample(u8, image).bytes, u8);
+    Plane3 exact = sample_values(make_sample(u8, image).bytes, u8);
     for (std::size_t i = 0; i < exact.values.size(); ++i) {
       exact.values[i] = (exact.values[i] / 255 - mean[i % 3]) / deviation[i % 3];
     }
@@ -179,26 +179,26 @@ TEST(AugmentOutput, NormalisesInEveryLayoutAndType) {
         options.layout = layout;
         options.transfer = transfer;
         const double difference =
-            largest_difference(values_of(make_sample(options, image).bytes, options), exact);
+            largest_difference(sample_values(make_sample(options, image).bytes, options), exact);
         EXPECT_LE(difference, transfer == Transfer::f32 ? 1e-6 : 1.1e-3) << size;
       }
     }
     AugmentOptions packed = u8;
     packed.layout = Layout::nhwc;
-    EXPECT_EQ(values_of(make_sample(packed, image).bytes, packed).values,
-              values_of(make_sample(u8, image).bytes, u8).values);
+    EXPECT_EQ(sample_values(make_sample(packed, image).bytes, packed).values,
+              sample_values(make_sample(u8, image).bytes, u8).values);
   }
 }
 
 TEST(AugmentOutput, TakesAGivenMeanAndDeviationAndElseGivesZeroToOne) {
   const Plane3 image = picture(100, 100, 6);
   AugmentOptions options = plain(64, true);
-  const Plane3 u8 = values_of(make_sample(options, image).bytes, options);
+  const Plane3 u8 = sample_values(make_sample(options, image).bytes, options);
   options.transfer = Transfer::f32;
   const auto expect = [&](double mean, double deviation) {
     Plane3 exact = u8;
     for (double& value : exact.values) value = (value / 255 - mean) / deviation;
-    EXPECT_LE(largest_difference(values_of(make_sample(options, image).bytes, options), exact),
+    EXPECT_LE(largest_difference(sample_values(make_sample(options, image).bytes, options), exact),
               1e-6);
   };
   expect(0, 1);

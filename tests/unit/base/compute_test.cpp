@@ -13,7 +13,7 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-TEST(Compute, IsReadAndSpelled) {
+TEST(Compute, ParsesAndFormatsText) {
   for (const char* text : {"12ms", "gemm:12ms", "lognormal:12ms:0.1", "gemm:lognormal:12ms:0.1",
                            "resnet50-h100", "gemm:cosmoflow-a100"}) {
     EXPECT_EQ(compute_to_text(parse_compute(text)), text);
@@ -25,7 +25,7 @@ TEST(Compute, IsReadAndSpelled) {
   EXPECT_EQ(parse_compute("resnet50-h100").per_batch, 400);
 }
 
-TEST(Compute, NonsenseIsRefused) {
+TEST(Compute, RejectsNonsense) {
   for (const char* text : {"", "gemm:", "gemm:x", "gemm:gemm:1ms", "resnet50", "12"})
     EXPECT_THROW(parse_compute(text), ValueError) << text;
   try {
@@ -49,7 +49,7 @@ class ResolveCompute : public testing::Test {
   std::vector<std::string> notes_;
 };
 
-TEST_F(ResolveCompute, APresetSetsTheBatchSizeOrFollowsIt) {
+TEST_F(ResolveCompute, SetsBatchSizeOfPresetUnlessGiven) {
   const RunConfig own = resolved({{"compute", "unet3d-h100"}});
   EXPECT_EQ(own.loader.batch_size, 7);
   EXPECT_EQ(own.mean_compute_time(), 323 * kMillisecond);
@@ -59,7 +59,7 @@ TEST_F(ResolveCompute, APresetSetsTheBatchSizeOrFollowsIt) {
   EXPECT_EQ(resolved({{"compute", "12ms"}, {"batch", "7"}}).mean_compute_time(), 12'000'000);
 }
 
-TEST_F(ResolveCompute, KernelsAreOfARealDevice) {
+TEST_F(ResolveCompute, NeedsRealDeviceForKernels) {
   resolved({{"compute", "gemm:12ms"}});
   EXPECT_THAT(notes_, Contains(HasSubstr("compute = gemm:12ms: nothing is multiplied")));
   resolved({{"compute", "12ms"}, {"launches", "3"}, {"graph", "true"}});
@@ -70,7 +70,7 @@ TEST_F(ResolveCompute, KernelsAreOfARealDevice) {
   EXPECT_THROW(resolved({{"compute", "12ms"}, {"launches", "0"}}), UsageError);
 }
 
-TEST_F(ResolveCompute, WithoutAGpuTheDeviceIsSimulatedAndTheReasonSaid) {
+TEST_F(ResolveCompute, SimulatesDeviceWithoutGpuAndSaysWhy) {
   const MachineLimits none{4, false, "no NVIDIA driver here; install one."};
   EXPECT_EQ(resolved({{"compute", "1ms"}}, none).trainer.device.value, "sim");
   EXPECT_THAT(notes_, Contains("no GPU: no NVIDIA driver here; the device is simulated"));

@@ -19,11 +19,12 @@ using test::kNoStop;
 class CoreStayTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!RescheduleDetector::known()) GTEST_SKIP() << "neither the kernel nor the C library tells";
+    if (!RescheduleDetector::known())
+      GTEST_SKIP() << "neither the kernel nor the C library reports it";
   }
 };
 
-// As on Linux 6.19, where a thread that sleeps keeps its sequence: its sleeps would count as CPU.
+// Linux 6.19 keeps the sequence of a thread that sleeps: its sleeps would count as CPU time.
 TEST(CoreStayCheck, RejectsAKernelThatKeepsTheSequenceThroughASleep) {
   std::uint64_t number = 7;
   int sleeps = 0;
@@ -59,8 +60,7 @@ TEST_F(CoreStayTest, LastsWhileAThreadOnlyComputes) {
   EXPECT_GT(unbroken, 500);
 }
 
-// The promise that CPU times rest on: a stay is never called the same one when the thread was off
-// its core meanwhile.
+// CPU times need this promise: a stay never keeps its number if the thread left its core meanwhile.
 TEST_F(CoreStayTest, EndsWhenAnotherThreadTakesTheCore) {
   cpu_set_t usable, one;
   ASSERT_EQ(::sched_getaffinity(0, sizeof usable, &usable), 0);
@@ -97,18 +97,18 @@ TEST_F(CoreStayTest, EndsWhenAnotherThreadTakesTheCore) {
   EXPECT_EQ(off_core_unseen, 0);
 }
 
-TEST_F(CoreStayTest, IsOfEachThreadAlone) {
+TEST_F(CoreStayTest, CountsEachThreadAlone) {
   const std::uint64_t stay = RescheduleDetector::number();
   std::thread([] {
     RescheduleDetector::number();
     sleep_until(monotonic_now() + 2 * kMillisecond);
     RescheduleDetector::number();
   }).join();
-  EXPECT_LE(RescheduleDetector::number(), stay + 1);  // it waited for the other one
+  EXPECT_LE(RescheduleDetector::number(), stay + 1);  // join() may have waited
 }
 
-// Two meters of one thread: what the one finds out the other one is not kept from.
-TEST_F(CoreStayTest, IsNewForEveryMeterOfAThread) {
+// Two meters of one thread each see the sleep.
+TEST_F(CoreStayTest, EndsForEveryMeterOfThread) {
   RunQueueMeter one, other;
   CpuMeter cpu;
   one.read_if_it_left();

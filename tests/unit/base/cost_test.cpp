@@ -36,7 +36,7 @@ double mean_draw(const Cost& cost, Bytes bytes = 0) {
   return sum / kDraws;
 }
 
-TEST(Cost, OfOneDuration) {
+TEST(Cost, ParsesOneDuration) {
   const Cost cost = parse_cost("decode=8ms");
   EXPECT_EQ(cost.stage, Stage::decode);
   EXPECT_EQ(cost.kind, CostKind::cpu);
@@ -45,7 +45,7 @@ TEST(Cost, OfOneDuration) {
   EXPECT_EQ(cost.draw(0.3, 12345), 8'000'000);
 }
 
-TEST(Cost, KindsByStage) {
+TEST(Cost, ChoosesKindByStage) {
   for (const char* text : {"read=1ms", "h2d=1ms", "startup=1s", "decode=1ms:sleep"}) {
     EXPECT_EQ(parse_cost(text).kind, CostKind::sleep) << text;
   }
@@ -55,7 +55,7 @@ TEST(Cost, KindsByStage) {
   }
 }
 
-TEST(Cost, RatesAreExactAndRoundedUp) {
+TEST(Cost, RoundsRatesUpExactly) {
   EXPECT_EQ(parse_cost("h2d=8GB/s").draw(0.5, 38'535'168), 4'816'896);
   EXPECT_EQ(parse_cost("read=100MB/s").draw(0.5, 50'000'000), 500'000'000);
   EXPECT_EQ(parse_cost("read=3B/s").draw(0.5, 1), 333'333'334);
@@ -65,7 +65,7 @@ TEST(Cost, RatesAreExactAndRoundedUp) {
   EXPECT_EQ(parse_cost("read=0.000001B/s").draw(0.5, Bytes{1} << 60), kMaxCost);
 }
 
-TEST(Cost, LognormalHasItsMeanAndSigma) {
+TEST(Cost, DrawsLognormalWithMeanAndSigma) {
   const Cost cost = parse_cost("read=lognormal:8ms:0.5");
   EXPECT_EQ(cost.amount.shape, Shape::lognormal);
   EXPECT_NEAR(mean_draw(cost), 8e6, 8e6 * 1e-3);
@@ -73,7 +73,7 @@ TEST(Cost, LognormalHasItsMeanAndSigma) {
   EXPECT_NEAR(std::log(8e6 / median), 0.125, 1e-6);
 }
 
-TEST(Cost, LognormalHasItsNinetyNinthPercentile) {
+TEST(Cost, DrawsLognormalWithNinetyNinthPercentile) {
   for (const char* text : {"decode=8ms:p99=40ms", "decode=lognormal:8ms:p99=40ms"}) {
     const Cost cost = parse_cost(text);
     EXPECT_NEAR(static_cast<double>(cost.draw(0.99, 0)), 40e6, 2) << text;
@@ -81,7 +81,7 @@ TEST(Cost, LognormalHasItsNinetyNinthPercentile) {
   }
 }
 
-TEST(Cost, OtherShapesHaveTheirMean) {
+TEST(Cost, DrawsOtherShapesWithMean) {
   EXPECT_NEAR(mean_draw(parse_cost("read=exponential:8ms")), 8e6, 8e6 * 1e-3);
   const Cost uniform = parse_cost("read=uniform:4ms:12ms");
   EXPECT_NEAR(mean_draw(uniform), 8e6, 10);
@@ -89,7 +89,7 @@ TEST(Cost, OtherShapesHaveTheirMean) {
   EXPECT_NEAR(static_cast<double>(uniform.draw(1 - 1e-12, 0)), 12e6, 1);
 }
 
-TEST(Cost, DistributedRateSpreadsTheTime) {
+TEST(Cost, SpreadsTimeByDistributedRate) {
   const Cost cost = parse_cost("read=lognormal:100MB/s:0.5");
   EXPECT_TRUE(cost.is_rate);
   EXPECT_NEAR(mean_draw(cost, 1'000'000), 10e6, 10e6 * 1e-3);
@@ -170,7 +170,7 @@ TEST(Injection, RefusesWhatItDoesNotMean) {
   }
 }
 
-TEST(Distribution, SpellingIsReadBackToTheSame) {
+TEST(Distribution, ReadsOwnTextBack) {
   const auto value = [](std::string_view text) {
     return static_cast<double>(parse_duration(text));
   };
@@ -207,7 +207,7 @@ TEST(UniformDraw, DependsOnEverything) {
   EXPECT_NE(uniform_draw(0, 1, 0, Stage::read), uniform_draw(0, 0, 1, Stage::read));
 }
 
-TEST(UniformDraw, IsUniformAndUncorrelated) {
+TEST(UniformDraw, GivesUniformAndUncorrelatedValues) {
   constexpr int kDraws = 100'000;
   std::vector<int> bins(100);
   double sum = 0, product = 0, before = 0.5;
@@ -229,7 +229,7 @@ TEST(UniformDraw, IsUniformAndUncorrelated) {
   EXPECT_LT(chi2, 170);  // 99 degrees of freedom
 }
 
-TEST(Shuffle, IsAPermutation) {
+TEST(Shuffle, VisitsEachIndexOnce) {
   for (std::int64_t n : {1, 2, 3, 5, 16, 17, 255, 1000, 4097}) {
     std::vector<bool> seen(static_cast<std::size_t>(n));
     for (std::int64_t i = 0; i < n; ++i) {
@@ -254,14 +254,14 @@ TEST(Shuffle, DiffersByEpochAndSeedAndLeavesFewInPlace) {
   for (int count : {same_epoch, same_seed, in_place}) EXPECT_LT(count, 12);  // 1 expected
 }
 
-TEST(Shuffle, OfTwoEitherOrderIsAsLikely) {
+TEST(Shuffle, GivesBothOrdersOfTwoEquallyOften) {
   int swapped = 0;
   for (std::int64_t epoch = 0; epoch < 1000; ++epoch)
     swapped += shuffled_index(0, 2, 0, epoch) == 1;
   EXPECT_NEAR(swapped, 500, 80);
 }
 
-TEST(Shuffle, ReachesHugeDataSets) {
+TEST(Shuffle, StaysInRangeOfHugeDataSets) {
   const std::int64_t n = std::int64_t{1} << 62;
   for (std::int64_t i : {std::int64_t{0}, n / 3, n - 1}) {
     EXPECT_LT(shuffled_index(i, n, 0, 0), n);

@@ -26,17 +26,17 @@ TEST(CpuSet, CountsWhatTheCpusDid) {
       "cpu1 300 0 0 1000 0 0 0 0 0 0\n"
       "intr 17\n";
   const auto ticks = static_cast<double>(::sysconf(_SC_CLK_TCK));
-  const auto seconds_of = [&](const CpuSet& cpus) {
-    std::istringstream in(text);
-    return busy_seconds(in, cpus);
+  const auto busy_time = [&](const CpuSet& cpus) {
+    std::istringstream stream(text);
+    return busy_seconds(stream, cpus);
   };
-  EXPECT_EQ(seconds_of({0}), 170 / ticks);  // neither idle nor stolen, guests once
-  EXPECT_EQ(seconds_of({0, 1}), 470 / ticks);
-  EXPECT_FALSE(seconds_of({0, 2}));
-  EXPECT_FALSE(seconds_of({}));
+  EXPECT_EQ(busy_time({0}), 170 / ticks);  // idle and stolen ticks are left out, guests count once
+  EXPECT_EQ(busy_time({0, 1}), 470 / ticks);
+  EXPECT_FALSE(busy_time({0, 2}));
+  EXPECT_FALSE(busy_time({}));
 }
 
-TEST(CpuSet, AThreadIsKeptOnCpusAndLetGo) {
+TEST(CpuSet, KeepsThreadOnCpusUntilRelease) {
   const CpuSet before = allowed_cpus();
   {
     const OnCpus last({before.back()});
@@ -49,7 +49,7 @@ TEST(CpuSet, AThreadIsKeptOnCpusAndLetGo) {
   EXPECT_EQ(allowed_cpus(), before);
 }
 
-TEST(CpuSet, KnowsTheCpusOfThisProcess) {
+TEST(CpuSet, ListsCpusOfThisProcess) {
   const CpuSet cpus = allowed_cpus();
   ASSERT_FALSE(cpus.empty());
   std::ifstream stat("/proc/stat");

@@ -8,7 +8,7 @@ namespace {
 const std::vector<std::string_view> kWords = {
     "num-workers", "prefetch-factor", "batch-size", "read", "pin", "decode"};
 
-TEST(NearestWord, MendsTypos) {
+TEST(NearestWord, CorrectsTypos) {
   EXPECT_EQ(nearest_word("num-worker", kWords), "num-workers");
   EXPECT_EQ(nearest_word("num_workers", kWords), "num-workers");
   EXPECT_EQ(nearest_word("numworkers", kWords), "num-workers");
@@ -25,7 +25,7 @@ TEST(NearestWord, CompletesBeginnings) {
   EXPECT_EQ(nearest_word("ba", kWords), "batch-size");
 }
 
-TEST(NearestWord, IsSilentWhenNothingIsNear) {
+TEST(NearestWord, ReturnsNothingWithoutNearWord) {
   for (const char* word : {"", "x", "nope", "compute", "b"})
     EXPECT_EQ(nearest_word(word, kWords), "") << word;
   EXPECT_EQ(nearest_word(std::string(1'000'000, 'r'), kWords), "");
@@ -68,12 +68,12 @@ TEST(Error, DropsHintAfterZeroByte) {
   EXPECT_EQ(error.hint(), "");
 }
 
-TEST(Suggestion, IsTheTailOfASentence) {
+TEST(Suggestion, FormatsTailOfSentence) {
   EXPECT_EQ(suggestion("reda", kWords), "; did you mean 'read'?");
   EXPECT_EQ(suggestion("zzzzzz", kWords), "");
 }
 
-TEST(ShownText, HasNoControlCharactersAndAnEnd) {
+TEST(ShownText, EscapesControlCharactersAndCutsLongText) {
   EXPECT_EQ(shown_text("a\nb\x1b[2J"), "a\\x0ab\\x1b[2J");
   EXPECT_EQ(shown_text(std::string(1000, 'a')), std::string(80, 'a') + "...");
 }

@@ -22,7 +22,7 @@ using source::TempFolder;
 
 constexpr const char* kFolderPrefix = "loaderscope-run-";
 
-std::string name_in(const std::string& place) {
+std::string first_entry(const std::string& place) {
   const fs::directory_iterator found(place);
   return found == fs::directory_iterator() ? "" : found->path().filename().string();
 }
@@ -40,7 +40,7 @@ TEST(PrivateFolder, MakesMissingFoldersForThisUserOnly) {
   EXPECT_NE(make_private_folders(place / "file/a"), 0);
 }
 
-TEST(PrivateFolder, GoesWithItsObject) {
+TEST(PrivateFolder, RemovesItselfWithItsObject) {
   const TempFolder place;
   {
     const PrivateFolder folder(place.path(), kFolderPrefix);
@@ -58,7 +58,7 @@ TEST(PrivateFolder, StaysWhereAnotherRunUsesIt) {
   EXPECT_NE(first.path(), second.path());
 }
 
-TEST(PrivateFolder, OfAKilledRunGoesWithTheNextRun) {
+TEST(PrivateFolder, RemovesFolderOfKilledRun) {
   const TempFolder place;
   const pid_t child = ::fork();
   if (child == 0) {
@@ -66,7 +66,7 @@ TEST(PrivateFolder, OfAKilledRunGoesWithTheNextRun) {
     ::raise(SIGKILL);
   }
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
-  const std::string left = name_in(place.path());
+  const std::string left = first_entry(place.path());
   ASSERT_NE(left, "");
   const PrivateFolder folder(place.path(), kFolderPrefix);
   EXPECT_FALSE(fs::exists(fs::path(place.path()) / left));
@@ -76,12 +76,12 @@ bool has_in_environment(pid_t process, const std::string& variable) {
   std::ifstream file("/proc/" + std::to_string(process) + "/environ", std::ios::binary);
   const std::string all{std::istreambuf_iterator<char>(file), {}};
   const auto at = all.find(variable);
-  const bool is_child_of_test = all.size() > variable.size() + 1;  // before it became another one
+  const bool is_child_of_test = all.size() > variable.size() + 1;  // true before execve()
   return at != all.npos && !is_child_of_test;
 }
 
-// It may yet look for what lies there: a guest that has outlived the run that measured it.
-TEST(PrivateFolder, StaysUntilNobodyNeedsIt) {
+// A guest that outlives the run that measured it may still use the files of the folder.
+TEST(PrivateFolder, StaysWhileGuestUsesIt) {
   const TempFolder place;
   pid_t guest = -1;
   std::string path;

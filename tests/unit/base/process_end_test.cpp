@@ -1,4 +1,4 @@
-// How the end of a process reads.
+// Text about the end of a process.
 #include "base/failure_text.h"
 
 #include <gtest/gtest.h>
@@ -29,17 +29,17 @@ int killed_by(int signal) {
   });
 }
 
-TEST(ProcessEnd, HasTheExitCode) {
+TEST(ProcessEnd, NamesExitCode) {
   EXPECT_EQ(describe_exit(status_after([] { ::_exit(3); })), "ended with exit code 3");
   EXPECT_EQ(describe_exit(status_after([] {})), "ended with exit code 0");
 }
 
-TEST(ProcessEnd, HasTheSignalByNumberAndName) {
+TEST(ProcessEnd, NamesSignalByNumberAndName) {
   EXPECT_EQ(describe_exit(killed_by(SIGKILL)), "was killed by signal 9 (SIGKILL)");
   EXPECT_EQ(describe_exit(killed_by(SIGTERM)), "was killed by signal 15 (SIGTERM)");
 }
 
-TEST(ProcessEnd, HasOnlyTheNumberOfASignalWithoutAName) {
+TEST(ProcessEnd, GivesNumberOfSignalWithoutName) {
   EXPECT_EQ(describe_exit(killed_by(SIGRTMIN + 1)),
             "was killed by signal " + std::to_string(SIGRTMIN + 1));
 }

@@ -7,7 +7,7 @@
 namespace loaderscope {
 namespace {
 
-TEST(SecretTest, OfUrlsAreNotShown) {
+TEST(SecretTest, HidesSecretsOfUrls) {
   EXPECT_EQ(without_secrets("tar:https://me:pw@host:1/a.tar?X-Amz-Signature=ab&x=1"),
             "tar:https://***@host:1/a.tar?X-Amz-Signature=***&x=1");
   EXPECT_EQ(without_secrets("https://host/a?sig=1 and s3://k@b/c"),
@@ -74,13 +74,13 @@ TEST(SecretTest, HidesAPasswordThatIsCutOff) {
     EXPECT_EQ(without_secrets(text), text);
 }
 
-TEST(SecretTest, NoSecretIsLeftBehindAnotherOne) {
+TEST(SecretTest, HidesSecretAfterAnotherSecret) {
   EXPECT_EQ(without_secrets("?x-signature=1s://me:pw@host/a"), "?x-signature=***://***@host/a");
-  // Without its password the value has the name of a secret.
+  // The value has the name of a secret once its password is hidden.
   EXPECT_EQ(without_secrets("a://b?c://x=pw@h-signature=1"), "a://b?c://***@h-signature=***");
 }
 
-TEST(SecretTest, WhatHoldsNoneStaysAsItIs) {
+TEST(SecretTest, KeepsTextWithoutSecrets) {
   for (const std::string text :
        {"", "://", "/a@b?sig=1", "https://host/a@b?x=1&signal=2", "s3://bucket/key?", "a://b?&=&"})
     EXPECT_EQ(without_secrets(text), text);

@@ -8,19 +8,20 @@ namespace loaderscope {
 namespace {
 
 std::string hmac(const std::string& key, const std::string& message) {
-  return hex_of(hmac_sha256(Secret(key), message));
+  return hex_text(hmac_sha256(Secret(key), message));
 }
 
 // The vectors of FIPS 180-4, and lengths around a block.
 TEST(Sha256, GivesTheStandardsDigests) {
-  EXPECT_EQ(hex_of(sha256("")), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-  EXPECT_EQ(hex_of(sha256("abc")),
+  EXPECT_EQ(hex_text(sha256("")),
+            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(hex_text(sha256("abc")),
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-  EXPECT_EQ(hex_of(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq")),
+  EXPECT_EQ(hex_text(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq")),
             "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
-  EXPECT_EQ(hex_of(sha256(std::string(1'000'000, 'a'))),
+  EXPECT_EQ(hex_text(sha256(std::string(1'000'000, 'a'))),
             "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
-  EXPECT_EQ(hex_of(sha256(std::string(64, 'x'))),
+  EXPECT_EQ(hex_text(sha256(std::string(64, 'x'))),
             "7ce100971f64e7001e8fe5a51973ecdfe1ced42befe7ee8d5fd6219506b5393c");
 }
 
@@ -43,7 +44,7 @@ TEST(Sha256, ComparesWholeCodes) {
     EXPECT_FALSE(are_same_code("abc", other));
 }
 
-TEST(Sha256, RandomBytesDiffer) {
+TEST(Sha256, GivesDifferentRandomBytes) {
   EXPECT_EQ(random_bytes(32).size(), 32U);
   EXPECT_NE(random_bytes(32), random_bytes(32));
 }

@@ -18,11 +18,11 @@ TEST(Shortage, SaysWhatToRaise) {
   EXPECT_THAT(exhaustion_hint(ENOMEM), HasSubstr("ulimit -v"));
 }
 
-TEST(Shortage, OtherErrorsAreNone) {
+TEST(Shortage, GivesNoHintForOtherErrors) {
   for (const int error : {ENOENT, EACCES, EIO, EINVAL, 0}) EXPECT_EQ(exhaustion_hint(error), "");
 }
 
-TEST(Shortage, IsASentenceOfWhatTheLibraryThrows) {
+TEST(Shortage, ExplainsExceptionsOfLibrary) {
   const std::system_error thread(EAGAIN, std::generic_category(), "thread");
   EXPECT_THAT(shortage_sentence(thread), HasSubstr("Resource temporarily unavailable); raise"));
   const std::filesystem::filesystem_error listing("cannot list", "/a",

@@ -38,7 +38,7 @@ TEST(Sleeper, TakesDelayOfOneSleepFromTheNext) {
   }).join();
 }
 
-TEST(Sleeper, DoesNotSleepForNothing) {
+TEST(Sleeper, SkipsSleepOfZeroLength) {
   Sleeper sleeper(kNoStop);
   const std::int64_t before = sleeps_so_far();
   for (int i = 0; i < 1000; ++i) sleeper.sleep(0);

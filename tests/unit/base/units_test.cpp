@@ -17,7 +17,7 @@ namespace {
 using ::testing::HasSubstr;
 
 template <class F>
-std::string error_of(F f) {
+std::string error_text(F f) {
   try {
     f();
   } catch (const ValueError& error) {
@@ -26,7 +26,7 @@ std::string error_of(F f) {
   return "";
 }
 
-TEST(Duration, IsReadExactly) {
+TEST(Duration, ParsesExactly) {
   EXPECT_EQ(parse_duration("250ns"), 250);
   EXPECT_EQ(parse_duration("3us"), 3'000);
   EXPECT_EQ(parse_duration("8ms"), 8'000'000);
@@ -72,11 +72,11 @@ TEST(Duration, RefusesEverythingElse) {
     EXPECT_THROW(parse_duration(text), ValueError) << text;
   }
   EXPECT_THROW(parse_duration(std::string_view("1\0ms", 4)), ValueError);
-  EXPECT_THAT(error_of([] { parse_duration("12"); }), HasSubstr("did you forget the unit?"));
-  EXPECT_THAT(error_of([] { parse_duration("12sm"); }), HasSubstr("did you mean"));
+  EXPECT_THAT(error_text([] { parse_duration("12"); }), HasSubstr("did you forget the unit?"));
+  EXPECT_THAT(error_text([] { parse_duration("12sm"); }), HasSubstr("did you mean"));
 }
 
-TEST(Size, IsReadExactly) {
+TEST(Size, ParsesExactly) {
   EXPECT_EQ(parse_size("512"), 512);
   EXPECT_EQ(parse_size("512B"), 512);
   EXPECT_EQ(parse_size("64KiB"), 65536);
@@ -94,7 +94,7 @@ TEST(Size, RefusesEverythingElse) {
   }
 }
 
-TEST(Rate, IsReadExactly) {
+TEST(Rate, ParsesExactly) {
   EXPECT_EQ(parse_byte_rate("100MB/s"), 1e8);
   EXPECT_EQ(parse_byte_rate("1.1GB/s"), 1.1e9);
   EXPECT_EQ(parse_byte_rate("16GiB/s"), 16.0 * (1 << 30));
@@ -143,7 +143,7 @@ std::int64_t some_number(std::mt19937_64& random) {
   return static_cast<std::int64_t>(number);
 }
 
-TEST(Spelling, IsReadBackToTheSameValue) {
+TEST(Spelling, ReadsBackSameValue) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 100'000; ++i) {
     const std::int64_t number = some_number(random);
@@ -157,7 +157,7 @@ TEST(Spelling, IsReadBackToTheSameValue) {
   }
 }
 
-TEST(Spelling, OfRealsIsReadBackToTheSameValue) {
+TEST(Spelling, ReadsBackSameReal) {
   std::mt19937_64 random(2);
   std::uniform_real_distribution<double> exponent(-40, 59);
   for (int i = 0; i < 20'000; ++i) {
@@ -168,7 +168,7 @@ TEST(Spelling, OfRealsIsReadBackToTheSameValue) {
   }
 }
 
-TEST(Spelling, IsShort) {
+TEST(Spelling, StaysShort) {
   EXPECT_EQ(duration_to_text(10 * kSecond), "10s");
   EXPECT_EQ(duration_to_text(12'000'000), "12ms");
   EXPECT_EQ(duration_to_text(8'500), "8.5us");
@@ -182,7 +182,7 @@ TEST(Spelling, IsShort) {
   EXPECT_EQ(real_to_text(0.1), "0.1");
 }
 
-TEST(Shown, HasAFittingUnit) {
+TEST(Shown, ChoosesFittingUnit) {
   EXPECT_EQ(format_duration(0), "0 ns");
   EXPECT_EQ(format_duration(250), "250 ns");
   EXPECT_EQ(format_duration(1'500), "1.500 us");
@@ -199,7 +199,7 @@ TEST(Shown, HasAFittingUnit) {
   EXPECT_EQ(format_byte_rate(25e9), "25.0 GB/s");
 }
 
-TEST(Shown, IsOneOrSeveral) {
+TEST(Shown, FormatsSingularAndPlural) {
   EXPECT_EQ(plural(1, "step"), "1 step");
   EXPECT_EQ(plural(0, "step"), "0 steps");
   EXPECT_EQ(plural(1'281'167, "sample"), "1,281,167 samples");

@@ -1,4 +1,4 @@
-// What stands ready in the live view of a run; its lines and widths: progress_test.cpp.
+// Ready batches in the live view of a run. progress_test.cpp tests its lines and widths.
 #include "cli/progress.h"
 
 #include <gmock/gmock.h>
@@ -9,7 +9,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// 100 ms of which 60 compute and 30 wait for decode; its batch stood ready for 50 ms.
+// 100 ms of which 60 compute and 30 wait for decode; its batch was ready for 50 ms.
 StepRow row_from(Nanos begin) {
   StepRow row;
   row.samples = 8;
@@ -23,7 +23,7 @@ StepRow row_from(Nanos begin) {
   return row;
 }
 
-TEST(LiveAccount, SaysHowBusyTheDeviceIsAndWhatStandsReady) {
+TEST(LiveAccount, ReportsBusyShareAndReadyBatches) {
   RunningAccountObserver booked;
   EXPECT_TRUE(live_lines(booked.account(), 100).empty());
   for (int step = 0; step < 10; ++step) booked.booked(0, row_from(step * 100 * kMillisecond));
@@ -34,16 +34,16 @@ TEST(LiveAccount, SaysHowBusyTheDeviceIsAndWhatStandsReady) {
   EXPECT_EQ(lines[1], "waits for decode 30.0 %, launch 10.0 %");
 }
 
-// The ranks' queues stand beside each other: the mean is of one.
-TEST(LiveAccount, SeveralRanksHaveAQueueEach) {
+// Each rank has its own queue, and the view shows the mean queue.
+TEST(LiveAccount, ReportsMeanQueueOfSeveralRanks) {
   RunningAccountObserver booked;
   for (int rank = 0; rank < 2; ++rank) booked.booked(rank, row_from(0));
   EXPECT_THAT(live_lines(booked.account(), 100)[0], HasSubstr("160 samples/s"));
   EXPECT_THAT(live_lines(booked.account(), 100)[0], HasSubstr("0.4 queued"));
 }
 
-// As while a program compiled its model.
-TEST(LiveAccount, WhatStoodReadyBeforeTheWindowIsNotCounted) {
+// The first batch waits long while a program compiles its model.
+TEST(LiveAccount, CountsReadyTimeInsideWindowOnly) {
   RunningAccountObserver booked;
   StepRow row = row_from(0);
   row.deliverable = row.take - 50 * kSecond;
@@ -51,8 +51,8 @@ TEST(LiveAccount, WhatStoodReadyBeforeTheWindowIsNotCounted) {
   EXPECT_THAT(live_lines(booked.account(), 100)[0], HasSubstr("0.4 queued"));
 }
 
-// Processes of a program are folded apart.
-TEST(LiveAccount, OfRanksThatAreFoldedApartTheSumIsTheSame) {
+// Each process of a program has its own fold.
+TEST(LiveAccount, SumsSeparatelyFoldedRanks) {
   RunningAccountObserver one, other;
   one.booked(0, row_from(0));
   other.booked(0, row_from(0));

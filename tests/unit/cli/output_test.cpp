@@ -21,8 +21,8 @@ class Output : public testing::Test {
  protected:
   std::string path(const std::string& name) const { return folder_ / name; }
   std::string text(const std::string& name) const {
-    std::ifstream in(path(name));
-    return {std::istreambuf_iterator<char>(in), {}};
+    std::ifstream file(path(name));
+    return {std::istreambuf_iterator<char>(file), {}};
   }
   std::ptrdiff_t files() const { return std::distance(fs::directory_iterator(folder_.path()), {}); }
 
@@ -30,7 +30,7 @@ class Output : public testing::Test {
   source::TempFolder folder_;
 };
 
-TEST_F(Output, IsWrittenWhole) {
+TEST_F(Output, WritesWholeText) {
   const std::string large(1'000'000, 'x');
   write_output(path("a"), [&](std::ostream& out) { out << large; });
   EXPECT_EQ(text("a"), large);
@@ -61,13 +61,13 @@ TEST_F(Output, FollowsALinkAndKeepsTheMode) {
   EXPECT_EQ(info.st_mode & 0777, 0640u);
 }
 
-TEST_F(Output, DevicesAreWrittenAndNotReplaced) {
+TEST_F(Output, WritesDevicesWithoutReplacingThem) {
   write_output("/dev/null", [](std::ostream& out) { out << "x"; });
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
   EXPECT_THROW(write_output("/dev/full", [](std::ostream& out) { out << "x"; }), RunError);
 }
 
-TEST_F(Output, ImpossiblePlacesAreFoundBeforehand) {
+TEST_F(Output, FindsImpossiblePlacesBeforehand) {
   EXPECT_THROW(check_output(path("missing/a")), RunError);
   EXPECT_THROW(check_output(path("")), RunError);
   write_output(path("a"), [](std::ostream&) {});
@@ -100,7 +100,7 @@ TEST_F(Output, ReplacesAnotherFileOnlyByForce) {
   }
 }
 
-TEST_F(Output, NeverReplacesWhatItIsMadeFrom) {
+TEST_F(Output, RefusesToReplaceItsInputs) {
   write_output(path("r"), [](std::ostream& out) { out << "{\"schema\": \"loaderscope.run/1\"}"; });
   fs::create_hard_link(path("r"), path("other"));
   EXPECT_NO_THROW(check_output(path("other"), {false, {path("missing")}}));
@@ -116,7 +116,7 @@ TEST_F(Output, NeverReplacesWhatItIsMadeFrom) {
       ThrowsMessage<RunError>(HasSubstr("is this program itself")));
 }
 
-TEST_F(Output, OnlyStreamsAreWrittenThatAreNoFiles) {
+TEST_F(Output, RejectsPipesAndUnsuitableDevices) {
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
   EXPECT_THAT(
       [&] {

@@ -6,7 +6,7 @@
 namespace loaderscope {
 namespace {
 
-TEST(Progress, HasRateAndTimeLeft) {
+TEST(Progress, ReportsRateAndTimeLeft) {
   EXPECT_EQ(progress_line("steps", {}, {1260, 0.42, 4, 4}),
             "42 %, 1260 steps, 315 steps/s, 5.524 s left");
   EXPECT_EQ(progress_line("files", {}, {}), "no files yet");
@@ -22,19 +22,19 @@ TEST(Progress, CountsFromWhereSomethingWasFirstDone) {
 }
 
 // A program took 2 s for its last 60 steps, and puts things away for 8 s.
-TEST(Progress, WhatComesBehindTheLastOneIsNotOfItsRate) {
+TEST(Progress, ExcludesTimeAfterLastStepFromRate) {
   EXPECT_EQ(progress_line("steps", {1, 0, 60, 60}, {61, 0, 70, 62}), "61 steps, 30 steps/s");
   EXPECT_EQ(progress_line("steps", {1, 0, 60, 60}, {61, 0, 70, 60.1}), "61 steps");
 }
 
 // One that runs to its end, and no longer than --duration.
-TEST(Progress, WhatMayEndBeforeHasAtMostSoMuchLeft) {
+TEST(Progress, ReportsUpperBoundOfTimeLeft) {
   EXPECT_EQ(progress_line("steps", {1, 0.001, 60, 60}, {101, 0.101, 70, 70, true}),
             "10 %, 101 steps, 10 steps/s, at most 89.90 s left");
 }
 
 // The lines before are gone, those that are too long are cut, and the cursor stays in the last one.
-TEST(Progress, IsDrawnWhereItWas) {
+TEST(Progress, OverwritesItsOldLines) {
   EXPECT_EQ(redrawn(0, {"one", "two"}, 80), "\r\033[Jone\ntwo");
   EXPECT_EQ(redrawn(2, {"0123456789"}, 4), "\r\033[1A\033[J0123");
   EXPECT_EQ(redrawn(3, {}, 80), "\r\033[2A\033[J");

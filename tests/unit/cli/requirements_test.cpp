@@ -1,4 +1,4 @@
-// What is required of a run, and the answer behind it.
+// Requirements of a run, and the answer that follows them.
 #include "cli/requirements.h"
 
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@ using testing::HasSubstr;
 
 class Requirements : public testing::Test {
  protected:
-  // What standard error has when the answer is written, and at the end.
+  // Captures standard error up to the answer in `before_`, and the rest in `after_`.
   ExitCode judged(const std::vector<std::string>& requirements) {
     testing::internal::CaptureStderr();
     const ExitCode code = judge_and_answer(requirements, record_, test::analysed(record_), [&] {
@@ -31,7 +31,7 @@ class Requirements : public testing::Test {
   std::string before_, after_;
 };
 
-TEST_F(Requirements, AFailureStandsBeforeTheAnswer) {
+TEST_F(Requirements, ReportsFailureBeforeAnswer) {
   EXPECT_EQ(judged({"device.busy >= 0.85"}), ExitCode::requirement_not_met);
   EXPECT_EQ(before_, "loaderscope: --require 'device.busy >= 0.85' is not met: it is 0.25\n");
   EXPECT_EQ(after_, "");
@@ -39,7 +39,7 @@ TEST_F(Requirements, AFailureStandsBeforeTheAnswer) {
   EXPECT_EQ(before_, "");
 }
 
-TEST_F(Requirements, TheAnswerIsWrittenAlsoWhereAConditionCannotBeUsed) {
+TEST_F(Requirements, WritesAnswerDespiteUnusableCondition) {
   bool is_written = false;
   EXPECT_THROW(judge_and_answer({"device.busy >= much"}, record_, test::analysed(record_),
                                 [&] { is_written = true; }),

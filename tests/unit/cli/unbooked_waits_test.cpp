@@ -1,4 +1,4 @@
-// What is said of the waits that a job's hosts had for each other.
+// Notes about the waits of a job's hosts for each other.
 #include "job/job_records.h"
 
 #include <gmock/gmock.h>
@@ -16,11 +16,11 @@ using ::testing::IsEmpty;
 
 // Steps of 100 ms that end together: the second host waits for 60 ms longer.
 RunRecord job_with_steps(std::int64_t first, std::int64_t other) {
-  RunRecord job = record_of(4, first, [](std::int64_t) {
-    return step_of(90 * kMillisecond, {{Cause::read, 10 * kMillisecond}});
+  RunRecord job = make_run_record(4, first, [](std::int64_t) {
+    return make_step_plan(90 * kMillisecond, {{Cause::read, 10 * kMillisecond}});
   });
-  job.ranks.push_back(rank_of(4, other, [](std::int64_t) {
-    return step_of(30 * kMillisecond, {{Cause::read, 70 * kMillisecond}});
+  job.ranks.push_back(make_rank_record(4, other, [](std::int64_t) {
+    return make_step_plan(30 * kMillisecond, {{Cause::read, 70 * kMillisecond}});
   }));
   job.engine = "torch";
   job.notes.clear();
@@ -34,7 +34,7 @@ TEST(BookWaitsOfPrograms, SaysUpToWhichStepTheyAre) {
   book_waits_of_programs(job);
   EXPECT_EQ(job.ranks[0].rows.back().waiting_for_ranks, 60 * kMillisecond);
   EXPECT_THAT(job.notes, ElementsAre(testing::EndsWith("but what that one waited for")));
-  job = job_with_steps(1000, 20);  // which ended
+  job = job_with_steps(1000, 20);  // the second host ended early
   book_waits_of_programs(job);
   EXPECT_EQ(job.ranks[0].rows.back().waiting_for_ranks, 0);
   EXPECT_THAT(job.notes, ElementsAre(HasSubstr("what that one waited for; from step 24 on one rank "

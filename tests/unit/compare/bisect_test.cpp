@@ -37,15 +37,15 @@ ComparisonResult with(double mean, double half_width) {
   return judgement;
 }
 
-TEST(Bisect, TheNearerEndIsTheSide) {
+TEST(Bisect, AssignsCommitToNearerSide) {
   const Difference slower = with(0.10, 0.01).differences.front();
-  EXPECT_EQ(side_of(with(0.09, 0.02), slower), CommitState::bad);
-  EXPECT_EQ(side_of(with(0.01, 0.02), slower), CommitState::good);
-  EXPECT_EQ(side_of(with(0.05, 0.02), slower), CommitState::unknown);
-  EXPECT_EQ(side_of({}, slower), CommitState::unknown);
-  const Difference fewer = with(-0.10, 0.01).differences.front();  // of a rate
-  EXPECT_EQ(side_of(with(-0.09, 0.02), fewer), CommitState::bad);
-  EXPECT_EQ(side_of(with(0.01, 0.02), fewer), CommitState::good);
+  EXPECT_EQ(classify_commit(with(0.09, 0.02), slower), CommitState::bad);
+  EXPECT_EQ(classify_commit(with(0.01, 0.02), slower), CommitState::good);
+  EXPECT_EQ(classify_commit(with(0.05, 0.02), slower), CommitState::unknown);
+  EXPECT_EQ(classify_commit({}, slower), CommitState::unknown);
+  const Difference fewer = with(-0.10, 0.01).differences.front();  // a rate that fell
+  EXPECT_EQ(classify_commit(with(-0.09, 0.02), fewer), CommitState::bad);
+  EXPECT_EQ(classify_commit(with(0.01, 0.02), fewer), CommitState::good);
 }
 
 }  // namespace

@@ -6,14 +6,14 @@
 namespace loaderscope::compare {
 namespace {
 
-TEST(Counts, WorkAndExactMetricsAreCountedForEachSample) {
+TEST(Counts, IncludesWorkAndExactMetricsPerSample) {
   RunRecord record;
   RankRecord& rank = record.ranks.emplace_back();
   rank.samples = 10;
   rank.work = {.opened = 20, .requests = 30, .allocations = 0};
   record.metrics = {{"opens.per_sample", "1", "", 2, true},
                     {"memory.resident_bytes", "bytes", "", 5}};
-  const Counts counts = counts_of(record);
+  const Counts counts = collect_counts(record);
   EXPECT_EQ(value_of(counts, "opens"), 2);
   EXPECT_EQ(value_of(counts, "requests"), 3);
   EXPECT_EQ(value_of(counts, "allocations"), std::nullopt) << "nothing is counted";

@@ -25,21 +25,21 @@ using testing::StartsWith;
 
 std::string form(const Comparison& comparison, std::string_view name) {
   std::ostringstream out;
-  find_row(name, report_table()).write(out, result_of(comparison, "1.0"), ReportStyle{});
+  find_row(name, report_table()).write(out, make_result(comparison, "1.0"), ReportStyle{});
   return out.str();
 }
 
 Comparison read_back(const std::string& json) {
-  std::istringstream in(json);
+  std::istringstream stream(json);
   const ResultKind& kind = find_row("compare", result_kinds());
-  return *parse_saved(kind, in, "saved").result.comparison;
+  return *parse_saved(kind, stream, "saved").result.comparison;
 }
 
 TEST(SavedComparison, SaysTheSameInEveryForm) {
   Comparison unreached;
   unreached.same_because = "only README.md differs";
   for (const Comparison& comparison :
-       {slower_decode(), alike(), noisy(), of_two_results(), unreached, Comparison{}}) {
+       {slower_decode(), alike(), noisy(), two_results(), unreached, Comparison{}}) {
     const std::string json = form(comparison, "json");
     const Comparison again = read_back(json);
     for (const ReportRow& row : report_table()) {
@@ -50,7 +50,7 @@ TEST(SavedComparison, SaysTheSameInEveryForm) {
   }
 }
 
-TEST(SavedComparison, WhatCannotBeIsRefused) {
+TEST(SavedComparison, RejectsInvalidJson) {
   const std::string json = form(slower_decode(), "json");
   const std::vector<std::pair<std::string, std::string>> changes = {
       {"loaderscope.compare/1", "loaderscope.compare/2"},
@@ -68,7 +68,7 @@ TEST(SavedComparison, WhatCannotBeIsRefused) {
   EXPECT_THROW(read_back(json.substr(0, json.size() / 2)), RunError);
 }
 
-TEST(ComparisonMarkdown, IsOneCommentWithTheAnswerFirst) {
+TEST(ComparisonMarkdown, WritesOneCommentWithAnswerFirst) {
   const std::string text = form(slower_decode(), "markdown");
   EXPECT_THAT(text, StartsWith("<!-- loaderscope-gate -->\n**:red_circle: SLOWER: decode +10.0 %"));
   EXPECT_THAT(text, HasSubstr(": PIL.Image.load 1.800 ms"));
@@ -77,7 +77,7 @@ TEST(ComparisonMarkdown, IsOneCommentWithTheAnswerFirst) {
   EXPECT_THAT(text, HasSubstr("Reproduce:\n```sh\nloaderscope compare --a x\n```\n"));
 }
 
-// The file may be of a fork that nobody knows.
+// The file may come from an unknown fork.
 TEST(ComparisonMarkdown, ShowsWordsOfAStrangerAsCode) {
   Comparison comparison = slower_decode();
   comparison.notes = {"@octocat: ` run [this](https://a.b)"};
@@ -94,7 +94,7 @@ TEST(ComparisonMarkdown, ShowsWordsOfAStrangerAsCode) {
   EXPECT_THAT(std::regex_replace(text, span, ""), Not(HasSubstr("@")));
 }
 
-TEST(ComparisonMarkdown, IsNoLongerThanACommentMayBe) {
+TEST(ComparisonMarkdown, FitsIntoOneComment) {
   Comparison comparison = slower_decode();
   comparison.notes.assign(3000, std::string(60, '*'));
   comparison.arms[1].what = std::string(100'000, '`');
@@ -105,7 +105,7 @@ TEST(ComparisonMarkdown, IsNoLongerThanACommentMayBe) {
   EXPECT_THAT(text, HasSubstr("What is longer than a comment stands in the JSON.\n"));
 }
 
-TEST(ComparisonJunit, HasATestForEachQuantity) {
+TEST(ComparisonJunit, WritesTestForEachQuantity) {
   const std::string text = form(slower_decode(), "junit");
   EXPECT_THAT(text, HasSubstr("name=\"decode\">\n      <failure message=\"decode +10.0 % (+"));
   EXPECT_THAT(text, HasSubstr("name=\"augment\">\n      <system-out>"));
@@ -117,7 +117,7 @@ TEST(ComparisonJunit, HasATestForEachQuantity) {
   EXPECT_THAT(form(alike(), "junit"), HasSubstr(" failures=\"0\" "));
 }
 
-TEST(ComparisonJunit, WhatDoesNotMatterIsNoFailure) {
+TEST(ComparisonJunit, ReportsNoFailureForHarmlessSlowdown) {
   Comparison comparison = slower_decode();
   comparison.options.rate_needed = 10;
   comparison.options.only_if_it_matters = true;
@@ -127,7 +127,7 @@ TEST(ComparisonJunit, WhatDoesNotMatterIsNoFailure) {
   EXPECT_THAT(form(comparison, "markdown"), HasSubstr("**:yellow_circle: SLOWER"));
 }
 
-TEST(ComparisonAnnotations, NameTheFileAndAreAtMostTen) {
+TEST(ComparisonAnnotations, NamesFileAndStopsAfterTen) {
   Comparison comparison = slower_decode();
   comparison.file = "src/a,b.py";
   for (SideRun& run : comparison.runs) {
@@ -145,7 +145,7 @@ TEST(ComparisonAnnotations, NameTheFileAndAreAtMostTen) {
   EXPECT_THAT(form(alike(), "annotations"), StartsWith("::notice title=loaderscope::SAME"));
 }
 
-TEST(ComparisonForms, AreKnownAsOurs) {
+TEST(ComparisonForms, IdentifiesOwnOutput) {
   for (const ReportRow& row : report_table()) {
     if (!row.writes("compare") || row.row.name == "table") continue;
     EXPECT_TRUE(is_result_of_ours(form(slower_decode(), row.row.name))) << row.row.name;

@@ -1,4 +1,4 @@
-// What fails a job, and what somebody accepted.
+// Gate of a comparison, and the slowdowns that a user accepted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,19 +26,19 @@ Comparison accepting(const std::string& lines) {
 }
 
 GateAnswer answer_to(const Comparison& comparison) {
-  return gate_of(comparison, judge(comparison));
+  return decide_gate(comparison, judge(comparison));
 }
 
-std::vector<std::string> lines_of(const Comparison& comparison) {
+std::vector<std::string> gate_lines(const Comparison& comparison) {
   return acceptance_lines(comparison, judge(comparison));
 }
 
-TEST(Gate, IsTheVerdictAndWhatIsAskedFor) {
+TEST(Gate, FollowsVerdictAndOptions) {
   EXPECT_EQ(answer_to(slower_decode()).gate, Gate::fails);
   EXPECT_EQ(answer_to(alike()).gate, Gate::passes);
   Comparison open = noisy();
   EXPECT_EQ(answer_to(open).gate, Gate::passes);
-  open.options.must_tell = true;
+  open.options.must_decide = true;
   EXPECT_EQ(answer_to(open).gate, Gate::untold);
 }
 
@@ -60,7 +60,7 @@ Comparison with_more_memory(Comparison comparison) {
   return comparison;
 }
 
-TEST(Gate, MoreMemoryIsReportedAndFailsOnlyOnRequest) {
+TEST(Gate, ReportsMoreMemoryAndFailsOnlyOnRequest) {
   Comparison comparison = with_more_memory(alike());
   const auto line = [&] { return answer_line(comparison, judge(comparison)); };
   EXPECT_EQ(answer_to(comparison).gate, Gate::passes);
@@ -74,14 +74,14 @@ TEST(Gate, MoreMemoryIsReportedAndFailsOnlyOnRequest) {
   EXPECT_EQ(answer_to(comparison).gate, Gate::passes);
 }
 
-TEST(Gate, MoreMemoryBesideANoisyRateIsNotSlower) {
+TEST(Gate, KeepsNoisyVerdictDespiteMoreMemory) {
   const Comparison comparison = with_more_memory(noisy());
   EXPECT_THAT(answer_line(comparison, judge(comparison)), StartsWith("CANNOT TELL"));
   EXPECT_EQ(answer_to(comparison).gate, Gate::passes);
 }
 
 // A request for memory changes nothing for a slowdown, and the other way round.
-TEST(Gate, SlowerFailsWhateverIsAskedOfMemory) {
+TEST(Gate, FailsSlowdownWithoutRequestForMemory) {
   const Comparison comparison = with_more_memory(slower_decode());
   EXPECT_EQ(answer_to(comparison).gate, Gate::fails);
   ASSERT_NE(answer_to(comparison).find("memory"), nullptr);
@@ -89,57 +89,57 @@ TEST(Gate, SlowerFailsWhateverIsAskedOfMemory) {
   EXPECT_THAT(answer_line(comparison, judge(comparison)), StartsWith("SLOWER: decode"));
 }
 
-TEST(Accepted, AStageIsAcceptedWithWhatItExplains) {
+TEST(Accepted, CoversStageAndWhatItExplains) {
   const Comparison comparison = accepting("decode = 12% until 2026-11-23 by ana: wanted\n");
   EXPECT_EQ(answer_to(comparison).gate, Gate::passes);
   EXPECT_THAT(answer_line(comparison, judge(comparison)),
               StartsWith("SLOWER, as accepted: decode"));
-  EXPECT_THAT(lines_of(comparison),
+  EXPECT_THAT(gate_lines(comparison),
               ElementsAre("samples per s, cpu per sample: explained by what was accepted",
                           "decode: accepted: up to 12 % until 2026-11-23 by ana: wanted"));
 }
 
-TEST(Accepted, WhatIsLargerFails) {
+TEST(Accepted, FailsLargerSlowdown) {
   const Comparison comparison = accepting("decode = 9% until 2030-01-01 by ana: wanted");
   EXPECT_EQ(answer_to(comparison).gate, Gate::fails);
   EXPECT_THAT(
-      lines_of(comparison),
+      gate_lines(comparison),
       ElementsAre("decode: more than was accepted: up to 9 % until 2030-01-01 by ana: wanted"));
 }
 
-TEST(Accepted, WhatIsPastItsDayFails) {
+TEST(Accepted, ExpiresAfterItsDay) {
   const Comparison comparison = accepting("decode = 12% until 2026-11-22 by ana: wanted");
   EXPECT_EQ(answer_to(comparison).gate, Gate::fails);
-  EXPECT_THAT(lines_of(comparison), ElementsAre(HasSubstr("no longer accepted: was up to 12 %")));
+  EXPECT_THAT(gate_lines(comparison), ElementsAre(HasSubstr("no longer accepted: was up to 12 %")));
 }
 
-TEST(Accepted, ATotalThatIsWorseThanItsStagesFails) {
+TEST(Accepted, FailsTotalWorseThanItsStages) {
   Comparison comparison = accepting("decode = 12% until 2030-01-01 by ana: wanted");
   for (SideRun& run : comparison.runs) {
     if (run.arm == 1) run.quantities[0].second *= 0.9;
   }
   EXPECT_EQ(answer_to(comparison).gate, Gate::fails);
-  EXPECT_THAT(lines_of(comparison),
+  EXPECT_THAT(gate_lines(comparison),
               Contains("samples per s: more than the 6.2 % that the accepted stages explain"));
 }
 
-TEST(Accepted, AnotherStageFails) {
+TEST(Accepted, FailsOtherStage) {
   EXPECT_EQ(answer_to(accepting("augment = 50% until 2030-01-01 by ana: x")).gate, Gate::fails);
   EXPECT_EQ(answer_to(accepting("samples-per-s = 50% until 2030-01-01 by ana: x")).gate,
             Gate::fails);
 }
 
-TEST(Accepted, TheWaitForAStageComesWithIt) {
+TEST(Accepted, CoversWaitForStage) {
   Comparison comparison = accepting("decode = 12% until 2030-01-01 by ana: wanted");
   for (SideRun& run : comparison.runs) {
     run.quantities.emplace_back("busy", 0.5);
     run.quantities.emplace_back("wait-for-decode", run.arm == 0 ? 0.4 : 0.45);
   }
   EXPECT_EQ(answer_to(comparison).gate, Gate::passes);
-  EXPECT_THAT(lines_of(comparison), Contains("wait for decode: accepted with decode"));
+  EXPECT_THAT(gate_lines(comparison), Contains("wait for decode: accepted with decode"));
 }
 
-TEST(Accepted, LinesThatAreWrongAreRefusedByTheirPlace) {
+TEST(Accepted, RejectsWrongLinesByPlace) {
   const std::vector<std::pair<const char*, const char*>> all = {
       {"decoed = 1% until 2030-01-01 by a: b", "a.conf:1: decoed: is no stage, quantity or count"},
       {"decode = 1 until 2030-01-01 by a: b", "a.conf:1: 1 until"},
@@ -164,7 +164,7 @@ TEST(Accepted, LinesThatAreWrongAreRefusedByTheirPlace) {
   EXPECT_THAT(parse_accepted("# none yet\n\n", "a.conf"), IsEmpty());
 }
 
-TEST(Accepted, DatesAreDaysThatThereAre) {
+TEST(Accepted, RejectsImpossibleDates) {
   for (const char* date : {"2026-11-23", "2024-02-29"}) EXPECT_TRUE(is_date(date)) << date;
   for (const char* date : {"", "2026-13-01", "2025-02-29", "26-11-23", "2026/11/23", "2026-11-+1"})
     EXPECT_FALSE(is_date(date)) << date;

@@ -1,5 +1,4 @@
-// The verdicts of whole jobs, thousands of them simulated: what is told of arms that are alike, and
-// of those that are not.
+// Verdicts of thousands of simulated jobs, with arms that are alike and arms that differ.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -14,13 +13,13 @@ namespace {
 
 constexpr int kJobs = 10'000;
 
-// How runs of a job differ from process to process.
+// Differences between the processes of a job. `spread`, `own` and `walk` are standard deviations.
 struct World {
-  double spread = 0.01;  // of what all of a process has in common, as a standard deviation
-  double own = 0.003;    // of each quantity beside that
-  double drift = 0;      // that everything gets slower from the first run to the last
+  double spread = 0.01;  // common part of all quantities of a process
+  double own = 0.003;    // remaining part of each quantity
+  double drift = 0;      // slowdown from the first run to the last
   double decode = 1;     // times as long in B
-  double walk = 0;       // that it gets slower or faster from run to run, as a deviation
+  double walk = 0;       // change of speed from run to run
   std::int64_t blocks = 6;
 };
 
@@ -84,21 +83,21 @@ bool alarms(const ComparisonResult& judgement) {
   return judgement.verdict == Outcome::worse || judgement.verdict == Outcome::better;
 }
 
-// Of 10,000 jobs at 1 % there may be 1.3 % by chance (three standard deviations).
+// 10,000 jobs at 1 % may give 1.3 % by chance (three standard deviations).
 constexpr double kMaxAlarms = 0.013;
 
-TEST(JudgedJobs, ArmsThatAreAlikeRaiseNoAlarmWhateverTheSpread) {
+TEST(JudgedJobs, RaisesNoAlarmForEqualArmsAtAnySpread) {
   for (const double spread : {0.01, 0.05, 0.3})
     EXPECT_LE(share_of_jobs({.spread = spread}, alarms), kMaxAlarms) << spread;
 }
 
-TEST(JudgedJobs, NorWhereTheMachineGetsSlower) {
+TEST(JudgedJobs, RaisesNoAlarmWhenMachineSlowsDown) {
   EXPECT_LE(share_of_jobs({.drift = 0.3}, alarms), kMaxAlarms);
   EXPECT_LE(share_of_jobs({.walk = 0.03}, alarms), kMaxAlarms);
   EXPECT_LE(share_of_jobs({.drift = 0.3, .blocks = 3}, alarms), kMaxAlarms);
 }
 
-TEST(JudgedJobs, FivePercentOfDecodeAreFoundAndNamed) {
+TEST(JudgedJobs, FindsAndNamesFivePercentOfDecode) {
   const auto named = [](const ComparisonResult& judgement) {
     return judgement.verdict == Outcome::worse && judgement.blamed() != nullptr &&
            judgement.blamed()->name == "decode";
@@ -107,7 +106,7 @@ TEST(JudgedJobs, FivePercentOfDecodeAreFoundAndNamed) {
   EXPECT_GE(share_of_jobs({.drift = 0.3, .decode = 1.05}, named), 0.95);
 }
 
-TEST(JudgedJobs, WhatIsSlowerByFivePercentIsNotTheSame) {
+TEST(JudgedJobs, DistinguishesSlowdownOfFivePercent) {
   const auto same = [](const ComparisonResult& judgement) {
     return judgement.find("decode")->verdict == Outcome::same;
   };
@@ -115,7 +114,7 @@ TEST(JudgedJobs, WhatIsSlowerByFivePercentIsNotTheSame) {
     EXPECT_LE(share_of_jobs({.spread = spread, .decode = 1.05}, same), 0.01) << spread;
 }
 
-TEST(JudgedJobs, OfQuietJobsLessThanATenthCannotBeTold) {
+TEST(JudgedJobs, LeavesFewQuietJobsUndecided) {
   const auto open = [](const ComparisonResult& judgement) {
     return judgement.verdict == Outcome::cannot_tell;
   };
@@ -139,7 +138,7 @@ TEST(Judge, ComparesTheJobWithItself) {
   EXPECT_GT(judgement.against_itself->high, 0);
 }
 
-TEST(Judge, ARunDuringWhichOthersTookCoresIsLeftOut) {
+TEST(Judge, LeavesOutRunDisturbedByOthers) {
   Comparison job = Jobs({}).next();
   job.runs[5].other_cores = 1;
   const ComparisonResult judgement = judge(job);
@@ -147,13 +146,13 @@ TEST(Judge, ARunDuringWhichOthersTookCoresIsLeftOut) {
   EXPECT_EQ(judgement.pairs, 11);
 }
 
-TEST(Judge, WhereOthersAlwaysRunAllRunsCount) {
+TEST(Judge, CountsAllRunsWhenOthersAlwaysRun) {
   Comparison job = Jobs({}).next();
   for (SideRun& run : job.runs) run.other_cores = 1;
   EXPECT_EQ(judge(job).disturbed, 0);
 }
 
-TEST(Judge, ARunWithoutItsPairCountsForNothing) {
+TEST(Judge, IgnoresRunWithoutPair) {
   Comparison job = Jobs({}).next();
   job.runs.pop_back();
   EXPECT_EQ(judge(job).pairs, 11);
@@ -171,7 +170,7 @@ Comparison with_counts(double a, double b) {
   return job;
 }
 
-TEST(Judge, MoreWorkIsFoundOnTheNoisiestMachine) {
+TEST(Judge, FindsMoreWorkOnNoisyMachine) {
   const ComparisonResult judgement = judge(with_counts(1, 2));
   EXPECT_EQ(judgement.verdict, Outcome::worse);
   ASSERT_EQ(judgement.counts.size(), 2U);
@@ -186,7 +185,7 @@ TEST(Judge, FlagsMayChangeTheWork) {
   EXPECT_NE(judge(job).verdict, Outcome::worse);
 }
 
-TEST(Judge, ACountThatNoRunRepeatsIsNotExact) {
+TEST(Judge, TreatsUnrepeatedCountAsInexact) {
   Comparison job = with_counts(1, 1);
   job.runs[0].counts[0].second = 1.5;
   const ComparisonResult judgement = judge(job);
@@ -194,7 +193,7 @@ TEST(Judge, ACountThatNoRunRepeatsIsNotExact) {
 }
 
 // In one block both runs of B flicker, and no other run does.
-TEST(Judge, ACountThatFlickersInFewRunsRaisesNoAlarm) {
+TEST(Judge, RaisesNoAlarmForFlickerInFewRuns) {
   Comparison job = with_counts(1, 1);
   for (SideRun& run : job.runs) {
     if (run.block == 2 && run.arm == 1) run.counts[0].second = 2;
@@ -211,7 +210,7 @@ TEST(Judge, ACountThatFlickersInFewRunsRaisesNoAlarm) {
   EXPECT_EQ(judge(job).uncounted, std::vector<std::string>{"decodes"});  // and one does not
 }
 
-TEST(JudgedJobs, FlickeringCountsRaiseNoAlarms) {
+TEST(JudgedJobs, RaisesNoAlarmsForFlickeringCounts) {
   std::mt19937 random(7);
   int alarms = 0;
   for (int job = 0; job < 2000; ++job) {
@@ -244,7 +243,7 @@ TEST(Judge, NamesWhatIsNew) {
 TEST(Judge, NamesTheFunctionThatChanged) {
   Comparison job = Jobs({.decode = 1.2}).next();
   for (SideRun& run : job.runs) {
-    const double grown = run.arm == 1 ? 0.25 : 0.1;  // of what is a fifth longer
+    const double grown = run.arm == 1 ? 0.25 : 0.1;  // share of a stage that is a fifth longer
     run.details.push_back(
         {"decode", run.arm == 1 ? "tile (photos.py:41)" : "tile (photos.py:31)", grown});
     run.details.push_back({"decode", "PIL.Image.convert", 1 - grown});
@@ -255,14 +254,14 @@ TEST(Judge, NamesTheFunctionThatChanged) {
   EXPECT_GT(judgement.name_changes[0].b, 2.5 * judgement.name_changes[0].a);
 }
 
-TEST(Judge, LinesThatMoveAreNotNew) {
+TEST(Judge, IgnoresMovedLines) {
   Comparison job = Jobs({.decode = 1.2}).next();
   for (SideRun& run : job.runs)
     run.details.push_back({"opaque", run.arm == 1 ? "f (a.py:2)" : "f (a.py:1)", 1});
   EXPECT_TRUE(judge(job).new_names.empty());
 }
 
-TEST(Judge, SlowerMattersWhereTheWorkersHaveNoTimeLeft) {
+TEST(Judge, SaysThatSlowdownMattersWithoutSpareWorkers) {
   Comparison job = Jobs({.decode = 1.2}).next();
   job.options.rate_needed = 1000;
   job.options.workers = 8;
@@ -280,7 +279,7 @@ TEST(Judge, SlowerMattersWhereTheWorkersHaveNoTimeLeft) {
   const ComparisonResult fewer = judge(job);
   EXPECT_NEAR(fewer.matters->margin_a, 1 - 3.5 / 8, 0.02);
   EXPECT_NEAR(fewer.matters->margin_b, 1 - 3.9 / 4, 0.04);
-  job.workers_of_b = 0;  // its trainer makes the batches
+  job.workers_of_b = 0;  // the trainer of B makes the batches
   EXPECT_FALSE(judge(job).matters);
   job.workers_of_b.reset();
   job.runs.resize(1);  // interrupted before B

@@ -7,7 +7,8 @@ namespace {
 
 const FileTrace kLoader = parse_file_trace("train.py\nlib/data.py\nconfig.yaml\n");
 
-std::string reach_of(char how, const std::string& path, const FileTrace& touched = kLoader) {
+std::string unaffected_reason(char how, const std::string& path,
+                              const FileTrace& touched = kLoader) {
   return why_unaffected({{how, path}}, touched);
 }
 
@@ -27,30 +28,31 @@ TEST(Reach, ReadsWhatGitSays) {
   EXPECT_TRUE(read_changes("M").empty());
 }
 
-TEST(Reach, DocumentationIsOutOfIt) {
-  EXPECT_EQ(reach_of('M', "README.md"), "the loader reads nothing of what changed (README.md)");
+TEST(Reach, ExcludesDocumentation) {
+  EXPECT_EQ(unaffected_reason('M', "README.md"),
+            "the loader reads nothing of what changed (README.md)");
   EXPECT_EQ(
       why_unaffected({{'A', "docs/a.rst"}, {'D', "LICENSE"}, {'A', ".github/x.yml"}}, kLoader),
       "the loader reads nothing of what changed (docs/a.rst and 2 files more)");
-  EXPECT_NE(reach_of('M', "eval.py"), "");
+  EXPECT_NE(unaffected_reason('M', "eval.py"), "");
 }
 
-TEST(Reach, WithoutAChangeItIsTheSame) {
+TEST(Reach, SaysThatFilesAreSameWithoutChange) {
   EXPECT_EQ(why_unaffected({}, {}), "A and B are the same files");
 }
 
-TEST(Reach, WhatTheLoaderReadsOrMayReadIsWithin) {
+TEST(Reach, IncludesFilesThatLoaderMayRead) {
   for (const char* path : {"train.py", "lib/data.py", "config.yaml", "requirements.txt", "uv.lock",
                            "pyproject.toml", "photo.jpg", "kernel.cu", "lib/x.so", "module"})
-    EXPECT_EQ(reach_of('M', path), "") << path;
-  EXPECT_EQ(reach_of('A', "json.py"), "");  // takes the place of another module
-  EXPECT_EQ(reach_of('D', "eval.py"), "");
-  EXPECT_EQ(reach_of('M', "README.md", parse_file_trace("train.py\nREADME.md\n")), "");
+    EXPECT_EQ(unaffected_reason('M', path), "") << path;
+  EXPECT_EQ(unaffected_reason('A', "json.py"), "");  // takes the place of another module
+  EXPECT_EQ(unaffected_reason('D', "eval.py"), "");
+  EXPECT_EQ(unaffected_reason('M', "README.md", parse_file_trace("train.py\nREADME.md\n")), "");
 }
 
-TEST(Reach, WhoStartsOtherProgramsMayReadAnything) {
-  EXPECT_EQ(reach_of('M', "README.md", parse_file_trace("train.py\n!\n")), "");
-  EXPECT_EQ(reach_of('M', "README.md", {}), "");
+TEST(Reach, IncludesAllFilesForLoaderThatStartsPrograms) {
+  EXPECT_EQ(unaffected_reason('M', "README.md", parse_file_trace("train.py\n!\n")), "");
+  EXPECT_EQ(unaffected_reason('M', "README.md", {}), "");
 }
 
 }  // namespace

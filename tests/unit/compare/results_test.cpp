@@ -46,10 +46,10 @@ RunRecord record(double samples_per_s) {
   return result;
 }
 
-TEST(Comparability, EachRowSeesItsDifference) {
+TEST(Comparability, FindsDifferenceOfEachRow) {
   const RunRecord one = record(100);
-  EXPECT_THAT(comparability_of(one, one).forbids, IsEmpty());
-  EXPECT_THAT(comparability_of(one, one).warns, IsEmpty());
+  EXPECT_THAT(check_comparability(one, one).forbids, IsEmpty());
+  EXPECT_THAT(check_comparability(one, one).warns, IsEmpty());
   const std::vector<std::pair<const char*, std::function<void(RunRecord&)>>> changes = {
       {"A was interrupted", [](RunRecord& r) { r.interrupted = true; }},
       {"the engine is torch in A and native in B", [](RunRecord& r) { r.engine = "torch"; }},
@@ -91,29 +91,29 @@ TEST(Comparability, EachRowSeesItsDifference) {
   }
 }
 
-TEST(Results, OfUnlikeOnesNothingIsSaid) {
+TEST(Results, RefusesUnlikeResults) {
   RunRecord other = record(100);
   other.machine.cores = 8;
-  EXPECT_THROW(of_results(record(100), other, std::nullopt), RunError);
+  EXPECT_THROW(compare_two_runs(record(100), other, std::nullopt), RunError);
 }
 
-TEST(Results, WithoutAKnownSpreadOneIsAssumed) {
+TEST(Results, UsesDefaultSpreadWithoutHistory) {
   const auto judged = [](double a, double b) {
-    return judge(of_results(record(a), record(b), std::nullopt));
+    return judge(compare_two_runs(record(a), record(b), std::nullopt));
   };
   EXPECT_EQ(judged(100, 75).verdict, Outcome::worse);
   EXPECT_EQ(judged(100, 140).verdict, Outcome::better);
   EXPECT_EQ(judged(100, 90).verdict, Outcome::cannot_tell);
   RunRecord more = record(100);
   more.ranks[0].read_bytes = 500;
-  EXPECT_EQ(judge(of_results(record(100), more, std::nullopt)).verdict, Outcome::worse);
+  EXPECT_EQ(judge(compare_two_runs(record(100), more, std::nullopt)).verdict, Outcome::worse);
 }
 
-std::string text_of(const Comparison& comparison) {
+std::string answer_text(const Comparison& comparison) {
   return answer_line(comparison, judge(comparison)) + "\n" + settings_line(comparison);
 }
 
-// Of a fix: its workers, and with them the executor.
+// Result of a fix that sets the workers and, with them, the executor.
 RunRecord with_two_workers(double samples_per_s) {
   RunRecord after = record(samples_per_s);
   after.config.loader.num_workers.value = 2;
@@ -124,73 +124,76 @@ RunRecord with_two_workers(double samples_per_s) {
 TEST(Results, AnswersWhetherAFixHelpedAndNamesTheSettingsThatDiffer) {
   RunRecord before = record(100);
   before.config.loader.executor.value = Executor::inline_;
-  const Comparison comparison = of_results(before, with_two_workers(180), std::nullopt);
+  const Comparison comparison = compare_two_runs(before, with_two_workers(180), std::nullopt);
   EXPECT_EQ(judge(comparison).verdict, Outcome::better);
-  EXPECT_THAT(text_of(comparison),
+  EXPECT_THAT(answer_text(comparison),
               StartsWith("FASTER: B gives 180 samples/s, A gave 100 (+80.0 %)"));
-  EXPECT_THAT(text_of(comparison), HasSubstr("settings that differ: executor inline -> processes, "
-                                             "num-workers 0 -> 2"));
-  const Comparison small = of_results(before, with_two_workers(105), std::nullopt);
-  EXPECT_THAT(text_of(small), StartsWith("CANNOT TELL: B gives 105 samples/s, A gave 100 (+5.0 %)"
-                                         "; one run of each shows no change below"));
+  EXPECT_THAT(answer_text(comparison),
+              HasSubstr("settings that differ: executor inline -> processes, "
+                        "num-workers 0 -> 2"));
+  const Comparison small = compare_two_runs(before, with_two_workers(105), std::nullopt);
+  EXPECT_THAT(answer_text(small),
+              StartsWith("CANNOT TELL: B gives 105 samples/s, A gave 100 (+5.0 %)"
+                         "; one run of each shows no change below"));
 }
 
-TEST(Results, OfTwoCommandsWhatDiffersIsNamed) {
+TEST(Results, NamesWordsThatDifferBetweenCommands) {
   RunRecord before = record(100), after = record(180);
   before.config.program.command.value = {"python", "train.py", "--workers", "0"};
   after.config.program.command.value = {"python", "train.py", "--workers", "2"};
-  EXPECT_THAT(of_results(before, after, std::nullopt).changed_settings,
+  EXPECT_THAT(compare_two_runs(before, after, std::nullopt).changed_settings,
               ElementsAre("command ... 0 -> 2"));
 }
 
-TEST(Results, OtherDataIsNamedAndNoReasonToRefuse) {
+TEST(Results, NamesOtherDataWithoutRefusal) {
   RunRecord after = record(200);
   after.config.data.paths.value = {"small"};
   after.metrics.push_back({"data.fingerprint", "1", "", 5});
   RunRecord before = record(100);
   before.metrics.push_back({"data.fingerprint", "1", "", 6});
-  const Comparison comparison = of_results(before, after, std::nullopt);
-  EXPECT_THAT(text_of(comparison), HasSubstr("data none -> small"));
+  const Comparison comparison = compare_two_runs(before, after, std::nullopt);
+  EXPECT_THAT(answer_text(comparison), HasSubstr("data none -> small"));
   EXPECT_THAT(comparison.notes, testing::Contains(HasSubstr("the data has other samples")));
 }
 
 // A fix may take more CPU time and do other work: the rate says whether it helped.
-TEST(Results, OfOtherSettingsTheRateAloneDecides) {
+TEST(Results, JudgesOtherSettingsByRateAlone) {
   RunRecord after = with_two_workers(100);
   after.metrics[0].value *= 3;
   after.ranks[0].read_bytes = 500;
-  EXPECT_EQ(judge(of_results(record(100), after, std::nullopt)).verdict, Outcome::cannot_tell);
+  EXPECT_EQ(judge(compare_two_runs(record(100), after, std::nullopt)).verdict,
+            Outcome::cannot_tell);
   after.config.loader = record(100).config.loader;
-  EXPECT_EQ(judge(of_results(record(100), after, std::nullopt)).verdict, Outcome::worse);
+  EXPECT_EQ(judge(compare_two_runs(record(100), after, std::nullopt)).verdict, Outcome::worse);
 }
 
-TEST(Results, WhatIsBeyondTheKnownSpreadIsTold) {
+TEST(Results, ReportsChangeBeyondKnownSpread) {
   const KnownNoise known{.rate = 0.03, .cpu = 0.02, .jobs = 3};
-  const auto verdict_of = [&](double a, double b) {
-    return judge(of_results(record(a), record(b), known)).verdict;
+  const auto judged_verdict = [&](double a, double b) {
+    return judge(compare_two_runs(record(a), record(b), known)).verdict;
   };
-  EXPECT_EQ(verdict_of(100, 70), Outcome::worse);
-  EXPECT_EQ(verdict_of(100, 130), Outcome::better);
-  EXPECT_EQ(verdict_of(100, 95), Outcome::cannot_tell);
+  EXPECT_EQ(judged_verdict(100, 70), Outcome::worse);
+  EXPECT_EQ(judged_verdict(100, 130), Outcome::better);
+  EXPECT_EQ(judged_verdict(100, 95), Outcome::cannot_tell);
   // 3.9 standard errors of CPU time: of a spread seen in a dozen runs that is not yet sure.
-  EXPECT_EQ(verdict_of(100, 89.5), Outcome::cannot_tell);
+  EXPECT_EQ(judged_verdict(100, 89.5), Outcome::cannot_tell);
 }
 
-TEST(Results, TheWorkersAreThoseOfAllRanks) {
+TEST(Results, SumsWorkersOfAllRanks) {
   RunRecord two = record(100);
   two.config.loader.num_workers.set(3);
   two.ranks.push_back(std::move(record(100).ranks.front()));
-  EXPECT_EQ(of_results(two, two, std::nullopt).workers, 6);
+  EXPECT_EQ(compare_two_runs(two, two, std::nullopt).workers, 6);
 }
 
-TEST(Results, CountsOfOtherSeedsAreNotExact) {
+TEST(Results, IgnoresCountsOfOtherSeeds) {
   RunRecord other = record(100);
   other.config.measure.seed.value = 1;
-  EXPECT_THAT(judge(of_results(record(100), other, std::nullopt)).counts, IsEmpty());
+  EXPECT_THAT(judge(compare_two_runs(record(100), other, std::nullopt)).counts, IsEmpty());
 }
 
-TEST(NoiseHistory, TheWidestOfThisMachineCounts) {
-  const auto spread = spread_in(
+TEST(NoiseHistory, UsesWidestNoiseOfThisMachine) {
+  const auto spread = find_noise(
       "0.01 0.02 2 cores of Z80\n0.03 0.01 2 cores of Z80\n0.5 0.5 8 cores of Z80\nrubbish\n-1 2 2 "
       "cores of Z80\n1e99 1 2 cores of Z80\n0.1",
       "2 cores of Z80");
@@ -198,7 +201,7 @@ TEST(NoiseHistory, TheWidestOfThisMachineCounts) {
   EXPECT_EQ(spread->jobs, 2);
   EXPECT_EQ(spread->cpu, 0.03);
   EXPECT_EQ(spread->rate, 0.02);
-  EXPECT_FALSE(spread_in("", "2 cores of Z80"));
+  EXPECT_FALSE(find_noise("", "2 cores of Z80"));
 }
 
 }  // namespace

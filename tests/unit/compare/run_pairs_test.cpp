@@ -1,4 +1,4 @@
-// Which runs are made, in time that only they take.
+// Plan of the runs of a comparison, with a clock that only the runs advance.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 namespace loaderscope::compare {
 namespace {
 
-// Of 20 steps of 10 ms; each takes 5 s with its start.
+// Runs of 20 steps of 10 ms. Each run takes 5 s with its start.
 class RunPairs : public testing::Test {
  protected:
   RunPairs() {
@@ -52,15 +52,15 @@ class RunPairs : public testing::Test {
   Nanos now_ = 0;
 };
 
-TEST_F(RunPairs, FitIntoTheBudget) {
+TEST_F(RunPairs, FitsIntoBudget) {
   comparison_.options.budget = 4 * 60 * kSecond;
   EXPECT_EQ(refusal(), "");
   EXPECT_GE(std::ssize(comparison_.runs), 4 * 3);
   EXPECT_LE(now_, comparison_.options.budget);
 }
 
-// The rate that they are held against is that of all ranks.
-TEST_F(RunPairs, CountTheWorkersOfAllRanks) {
+// The needed rate is the rate of all ranks.
+TEST_F(RunPairs, CountsWorkersOfAllRanks) {
   context_.run = [this](std::int64_t, const RunLength&) {
     now_ += 5 * kSecond;
     RunRecord two = record();
@@ -72,8 +72,8 @@ TEST_F(RunPairs, CountTheWorkersOfAllRanks) {
   EXPECT_EQ(comparison_.workers, 6);
 }
 
-// What differs from process to process is averaged by processes: a run is not made longer instead.
-TEST_F(RunPairs, ALongerBudgetGivesMorePairs) {
+// More processes average the differences between processes. Longer runs would not.
+TEST_F(RunPairs, PlansMorePairsForLongerBudget) {
   std::vector<std::int64_t> pairs;
   for (const Nanos budget : {4 * 60 * kSecond, 12 * 60 * kSecond}) {
     now_ = 0;
@@ -85,9 +85,9 @@ TEST_F(RunPairs, ALongerBudgetGivesMorePairs) {
   EXPECT_GT(pairs[1], 2 * pairs[0]);
 }
 
-// Of a program that can be held up before its loader is made.
-TEST_F(RunPairs, RunsThatMayStartBesideEachOtherGiveMorePairs) {
-  std::int64_t alone = 0, beside = 0;
+// A program that can be held up before it makes its loader.
+TEST_F(RunPairs, PlansMorePairsWhenRunsStartTogether) {
+  std::int64_t alone = 0, together = 0;
   const auto program = [](RunRecord record) {
     record.config.program.loader.set("train.py:make");
     record.machine.cores = 2;
@@ -99,17 +99,17 @@ TEST_F(RunPairs, RunsThatMayStartBesideEachOtherGiveMorePairs) {
     return program(record());
   };
   context_.run_two = [&](std::array<std::int64_t, 2> arms, const RunLength& length) {
-    EXPECT_EQ(arms, (std::array<std::int64_t, 2>{beside % 2, 1 - beside % 2})) << "A B B A";
-    EXPECT_EQ(length.block, 1 + beside / 2);
+    EXPECT_EQ(arms, (std::array<std::int64_t, 2>{together % 2, 1 - together % 2})) << "A B B A";
+    EXPECT_EQ(length.block, 1 + together / 2);
     now_ += 6 * kSecond;
-    ++beside;
+    ++together;
     return std::array<RunRecord, 2>{program(record()), program(record())};
   };
   comparison_.options.budget = 90 * kSecond;
   EXPECT_EQ(refusal(), "");
-  EXPECT_EQ(alone, 2);  // to learn how long they are
-  EXPECT_EQ(2 * beside, std::ssize(comparison_.runs));
-  EXPECT_EQ(comparison_.planned_pairs, beside);
+  EXPECT_EQ(alone, 2);  // the first two measure the length of a run
+  EXPECT_EQ(2 * together, std::ssize(comparison_.runs));
+  EXPECT_EQ(comparison_.planned_pairs, together);
   EXPECT_LE(now_, comparison_.options.budget);
 
   const std::int64_t pairs = comparison_.planned_pairs;
@@ -121,7 +121,7 @@ TEST_F(RunPairs, RunsThatMayStartBesideEachOtherGiveMorePairs) {
   EXPECT_LT(comparison_.planned_pairs, pairs);
 }
 
-TEST_F(RunPairs, ABudgetOfWhichOthersHaveTheRestIsSpokenOfAsAWhole) {
+TEST_F(RunPairs, NamesWholeBudgetWhenItsShareIsTooShort) {
   comparison_.options.budget = 4 * 60 * kSecond;
   give_share(comparison_.options, 0.25);
   const std::string refused = refusal();

@@ -5,7 +5,7 @@
 
 namespace loaderscope::compare::test {
 
-// Of what a sample takes in decode and augment; `noise` differs from run to run.
+// Run whose samples take `decode` s in decode and 1 ms in augment. `noise` differs from run to run.
 inline SideRun arm_run(std::int64_t block, std::int64_t arm, double decode, double noise) {
   SideRun run;
   run.block = block;
@@ -44,7 +44,7 @@ inline Comparison slower_decode() { return sample(2.2e-3, 1e-4); }
 inline Comparison alike() { return sample(2e-3, 1e-4); }
 inline Comparison noisy() { return sample(2e-3, 0.5); }
 
-inline Comparison of_two_results() {
+inline Comparison two_results() {
   Comparison comparison = sample(2.2e-3, 0.01);
   comparison.runs.resize(2);
   comparison.planned_pairs = 1;

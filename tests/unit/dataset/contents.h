@@ -10,9 +10,9 @@
 
 namespace loaderscope::dataset {
 
-inline std::string content_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+inline std::string file_content(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 inline void put(const std::string& path, std::string_view content) {
@@ -20,13 +20,13 @@ inline void put(const std::string& path, std::string_view content) {
   std::ofstream(path, std::ios::binary) << content;
 }
 
-// Of all files below, by relative path.
+// Contents of all files below `folder`, by relative path.
 inline std::map<std::string, std::string> contents_below(const std::string& folder) {
   std::map<std::string, std::string> all;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     if (!entry.is_regular_file()) continue;
     all[std::filesystem::relative(entry.path(), folder).string()] =
-        content_of(entry.path().string());
+        file_content(entry.path().string());
   }
   return all;
 }

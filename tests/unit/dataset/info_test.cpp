@@ -39,10 +39,10 @@ std::string one_jpeg(const source::TempFolder& folder, bool progressive) {
   options.size = {64, 48, 0};
   options.progressive_share = progressive ? 1 : 0;
   make_dataset(options, {});
-  return content_of(options.path + "/class_000/img_0000000.jpg");
+  return file_content(options.path + "/class_000/img_0000000.jpg");
 }
 
-std::span<const std::byte> bytes_of(const std::string& text) {
+std::span<const std::byte> text_bytes(const std::string& text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
 
@@ -84,7 +84,7 @@ TEST(Info, CountsWhatIsThere) {
   }
 }
 
-TEST(Info, AHeaderThatAsksForMoreThanDecodersAllowIsDamaged) {
+TEST(Info, TreatsHeaderBeyondDecoderLimitsAsDamaged) {
   const source::TempFolder folder;
   std::string jpeg = one_jpeg(folder, false);
   const std::size_t frame = jpeg.find("\xff\xc0");
@@ -201,8 +201,8 @@ TEST(Info, LooksIntoShards) {
     EXPECT_EQ(info.progressive, 1);
     EXPECT_EQ(info.objects, 2);
     EXPECT_EQ(info.shuffle.has_value(), *words != '\0');
-    EXPECT_EQ(info.stored, std::ssize(content_of(shards + "/0.tar")) +
-                               std::ssize(content_of(shards + "/1.tar")));
+    EXPECT_EQ(info.stored, std::ssize(file_content(shards + "/0.tar")) +
+                               std::ssize(file_content(shards + "/1.tar")));
     EXPECT_EQ(info.qualities.least, 94);
     EXPECT_EQ(info.aspects.most, 1333);
     ASSERT_EQ(info.first_damaged.size(), 1U);
@@ -213,7 +213,7 @@ TEST(Info, LooksIntoShards) {
   EXPECT_THROW(inspect_dataset("synthetic:", {}), UsageError);
 }
 
-// Of a record the sample is a part; a frame of a video is told by its header.
+// A sample is a part of its record; a header describes each frame of a video.
 TEST(Info, LooksIntoWhatOtherLibrariesWrote) {
   const std::string fixtures = LOADERSCOPE_SOURCE_DIR "/tests/unit/source/fixtures/";
   for (const std::string& data :
@@ -242,7 +242,7 @@ TEST(Info, LooksIntoArrays) {
   EXPECT_EQ(info.images, 0);
   EXPECT_EQ(info.layout, "(2) of <f4");
   std::ostringstream text;
-  write_table(text, result_of(info, ""), {});
+  write_table(text, make_result(info, ""), {});
   EXPECT_THAT(text.str(), HasSubstr("a.npy: 3 samples, 152 B in 1 file (npy)"));
   InfoContext context;
   context.make_decoder = [] { return std::make_unique<RefusingDecoder>(); };
@@ -251,7 +251,7 @@ TEST(Info, LooksIntoArrays) {
 }
 
 // In order, through a buffer of some, and wholly shuffled.
-TEST(Shuffle, IsTheFurtherFromUniformTheLessItMixes) {
+TEST(Shuffle, DiffersMoreFromUniformWhenItMixesLess) {
   std::mt19937 random(1);
   std::vector<std::int64_t> order(2000);
   std::iota(order.begin(), order.end(), 0);
@@ -266,7 +266,7 @@ TEST(Shuffle, IsTheFurtherFromUniformTheLessItMixes) {
   EXPECT_GT(buffered->apart, 20);
   std::shuffle(order.begin(), order.end(), random);
   const auto uniform = shuffle_quality({order, order});
-  EXPECT_LT(uniform->distance, uniform->by_chance);
+  EXPECT_LT(uniform->distance, uniform->chance_limit);
   EXPECT_NEAR(uniform->apart, uniform->uniform_apart, 60);
   EXPECT_EQ(uniform->streams, 2);
   EXPECT_FALSE(shuffle_quality({}));
@@ -274,7 +274,7 @@ TEST(Shuffle, IsTheFurtherFromUniformTheLessItMixes) {
 }
 
 // Four workers with a quarter of the data each, in its order and shuffled.
-TEST(Shuffle, OfARankAndOfEpochsIsThatOfWorkersInTurns) {
+TEST(Shuffle, MeasuresRanksAndEpochs) {
   std::mt19937 random(2);
   std::vector<SampleOrder> orders(4, SampleOrder(1000));
   for (std::size_t worker = 0; worker < orders.size(); ++worker)
@@ -282,16 +282,16 @@ TEST(Shuffle, OfARankAndOfEpochsIsThatOfWorkersInTurns) {
               static_cast<std::int64_t>(1000 * worker));
   const auto in_order = shuffle_quality(orders, orders.front());
   EXPECT_GT(in_order->rank->distance, 0.9);
-  EXPECT_NEAR(in_order->epochs->distance, 1, 0.01);  // as it was
+  EXPECT_NEAR(in_order->epochs->distance, 1, 0.01);  // the same order again
   for (SampleOrder& order : orders) std::shuffle(order.begin(), order.end(), random);
   SampleOrder again = orders.front();
   const auto same = shuffle_quality(orders, again);
-  EXPECT_LT(same->distance, same->by_chance);
+  EXPECT_LT(same->distance, same->chance_limit);
   EXPECT_LT(same->rank->distance, 0.1);
   EXPECT_NEAR(same->epochs->distance, 1, 0.01);
   std::shuffle(again.begin(), again.end(), random);
   const auto other = shuffle_quality(orders, again);
-  EXPECT_LT(other->epochs->distance, other->epochs->by_chance);
+  EXPECT_LT(other->epochs->distance, other->epochs->chance_limit);
   EXPECT_FALSE(shuffle_quality({orders.front()})->rank);
   EXPECT_FALSE(shuffle_quality({orders.front()})->epochs);
 }
@@ -327,7 +327,7 @@ TEST(Drift, SaysWhatDiffersBeyondChance) {
   EXPECT_THAT(real(other), testing::UnorderedElementsAre("quality", "progressive", "stored size"));
 }
 
-TEST(Drift, SharesAndDistancesAreThoseOfTheCounts) {
+TEST(Drift, DerivesSharesAndDistancesFromCounts) {
   DatasetInfo a, b;
   a.images = b.images = 1000;
   for (int i = 0; i < 1000; ++i) {
@@ -346,10 +346,10 @@ TEST(Drift, SharesAndDistancesAreThoseOfTheCounts) {
   EXPECT_NEAR(drift.differences[1].share, 0.01, 1e-12);
   EXPECT_EQ(drift.differences[1].a, "100.0 %");
   std::ostringstream text, json;
-  write_table(text, result_of(drift, ""), {});
+  write_table(text, make_result(drift, ""), {});
   EXPECT_THAT(text.str(),
               testing::StartsWith("They differ in width (median 100 against median 100, 30 %)"));
-  write_json(json, result_of(drift, "1.0"));
+  write_json(json, make_result(drift, "1.0"));
   EXPECT_EQ(nlohmann::json::parse(json.str())["differences"][0]["what"], "width");
   EXPECT_THAT(drift_between({}, {}).differences, testing::IsEmpty());
 }
@@ -370,11 +370,11 @@ TEST(Info, PrintsTextAndJson) {
   fill(folder);
   const DatasetInfo info = inspect_dataset(folder / "set", {});
   std::ostringstream text, json;
-  write_table(text, result_of(info, ""), {});
+  write_table(text, make_result(info, ""), {});
   EXPECT_THAT(text.str(), HasSubstr(": 3 images, "));
   EXPECT_THAT(text.str(), HasSubstr("subsampling  420 (100.0 %)"));
   EXPECT_THAT(text.str(), HasSubstr("damaged      4 (headers and ends looked at"));
-  write_json(json, result_of(info, "1.0"));
+  write_json(json, make_result(info, "1.0"));
   const auto parsed = nlohmann::json::parse(json.str());
   EXPECT_EQ(parsed["schema"], "loaderscope.dataset-info/1");
   EXPECT_EQ(parsed["width"]["p50"], 64);
@@ -387,25 +387,25 @@ TEST(Info, PrintsAnEmptyFolder) {
   std::filesystem::create_directories(folder / "set");
   const DatasetInfo info = inspect_dataset(folder / "set", {});
   std::ostringstream text, json;
-  write_table(text, result_of(info, ""), {});
-  write_json(json, result_of(info, "1.0"));
+  write_table(text, make_result(info, ""), {});
+  write_json(json, make_result(info, "1.0"));
   EXPECT_THAT(text.str(), HasSubstr(": 0 images"));
   EXPECT_TRUE(nlohmann::json::accept(json.str()));
 }
 
-TEST(ImageFacts, SurviveEveryCutAndEveryChangedByte) {
+TEST(ImageFacts, SurvivesEveryCutAndEveryChangedByte) {
   const source::TempFolder folder;
   const std::string good = one_jpeg(folder, false);
   const std::size_t header = std::min<std::size_t>(good.size(), 700);
   for (std::size_t i = 0; i < header; ++i) {
-    image_facts(bytes_of(good.substr(0, i)));
+    image_facts(text_bytes(good.substr(0, i)));
     std::string changed = good;
     for (const int value : {0x00, 0xff, 0xc0, 0xda}) {
       changed[i] = static_cast<char>(value);
-      image_facts(bytes_of(changed));
+      image_facts(text_bytes(changed));
     }
   }
-  const ImageFacts facts = image_facts(bytes_of(good));
+  const ImageFacts facts = image_facts(text_bytes(good));
   EXPECT_EQ(facts.width, 64);
   EXPECT_EQ(facts.height, 48);
   EXPECT_EQ(facts.subsampling, "420");

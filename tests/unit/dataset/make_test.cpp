@@ -52,8 +52,8 @@ TEST(Make, GivesOtherBytesForAnotherSeed) {
   options.path = folder / "b";
   options.seed = 6;
   make_dataset(options, {});
-  EXPECT_NE(content_of(folder / "a/class_000/img_0000000.jpg"),
-            content_of(folder / "b/class_000/img_0000000.jpg"));
+  EXPECT_NE(file_content(folder / "a/class_000/img_0000000.jpg"),
+            file_content(folder / "b/class_000/img_0000000.jpg"));
 }
 
 TEST(Make, MakesAgainWhatWasRemoved) {
@@ -70,7 +70,7 @@ TEST(Make, MakesAgainWhatWasRemoved) {
   EXPECT_EQ(make_dataset(options, {}).made, 0);
 }
 
-// What compares values calls itself for each level: deep enough, that ends the process.
+// The comparison of values calls itself for each level: deep nesting would end the process.
 TEST(Make, RefusesAManifestThatIsNestedDeep) {
   const source::TempFolder folder;
   const std::string deep(100'000, '[');
@@ -90,7 +90,7 @@ TEST(Make, RefusesAManifestThatIsNoFile) {
               ThrowsMessage<RunError>(HasSubstr("is a pipe")));
 }
 
-TEST(Make, GoesOnWhereItWasStopped) {
+TEST(Make, ResumesWhereItWasStopped) {
   const source::TempFolder folder;
   MakeOptions options = small(folder / "whole");
   make_dataset(options, {});
@@ -99,7 +99,7 @@ TEST(Make, GoesOnWhereItWasStopped) {
   const MakeResult none = make_dataset(options, {&stop, nullptr});
   EXPECT_EQ(none.made, 0);
   EXPECT_FALSE(none.complete);
-  // As after a kill: some images are whole, one is not and has its hidden name.
+  // A killed run leaves some whole images, and one partial image with a hidden name.
   const auto whole = contents_below(folder / "whole");
   put(folder / "parts/class_000/img_0000001.jpg", whole.at("class_000/img_0000001.jpg"));
   put(folder / "parts/class_000/.img_0000002.jpg.part", "half");
@@ -110,7 +110,7 @@ TEST(Make, GoesOnWhereItWasStopped) {
   EXPECT_EQ(contents_below(folder / "parts"), whole);
 }
 
-TEST(Make, DoesNothingTheSecondTime) {
+TEST(Make, MakesNothingTheSecondTime) {
   const source::TempFolder folder;
   const MakeOptions options = small(folder / "set");
   make_dataset(options, {});
@@ -156,7 +156,7 @@ TEST(Make, RefusesWhatDoesNotFit) {
   EXPECT_THAT([&] { make_dataset(options, {}); }, ThrowsMessage<RunError>(HasSubstr("are free")));
 }
 
-TEST(Make, MeetsItsOptions) {
+TEST(Make, FollowsItsOptions) {
   const source::TempFolder folder;
   for (const Subsampling subsampling :
        {Subsampling::s420, Subsampling::s422, Subsampling::s444, Subsampling::grey}) {
@@ -186,7 +186,7 @@ TEST(Make, SpreadsSizes) {
   EXPECT_GT(info.widths.most, 110);
 }
 
-TEST(Make, MeetsBytesPerPixel) {
+TEST(Make, FollowsBytesPerPixel) {
   const source::TempFolder folder;
   for (const double wanted : {0.15, 0.393, 0.6}) {
     MakeOptions options = small(folder / std::to_string(wanted));

@@ -9,7 +9,7 @@
 namespace loaderscope::dataset {
 namespace {
 
-TEST(Options, ReadSizes) {
+TEST(Options, ReadsSizes) {
   const SizeDistribution plain = parse_size_distribution("500x375");
   EXPECT_EQ(plain.width, 500);
   EXPECT_EQ(plain.height, 375);
@@ -25,7 +25,7 @@ TEST(Options, ReadSizes) {
   }
 }
 
-TEST(Options, ReadBytesPerPixel) {
+TEST(Options, ReadsBytesPerPixel) {
   EXPECT_EQ(parse_bytes_per_pixel("0.5"), 0.5);
   EXPECT_DOUBLE_EQ(parse_bytes_per_pixel("72KiB/500x375"), 72.0 * 1024 / 187'500);
   for (const char* wrong : {"", "0", "-1", "nan", "72KiB", "72KiB/", "/5x5", "0/5x5"}) {
@@ -33,7 +33,7 @@ TEST(Options, ReadBytesPerPixel) {
   }
 }
 
-TEST(Options, ReadNames) {
+TEST(Options, ReadsNames) {
   EXPECT_EQ(parse_subsampling("444"), Subsampling::s444);
   EXPECT_EQ(parse_format("raw"), Format::raw);
   EXPECT_THROW(parse_subsampling("421"), ValueError);
@@ -60,7 +60,7 @@ TEST(Plan, NamesClassesAndImages) {
   EXPECT_EQ(image_path(options, 24), "class_009/img_0000024.jpg");
 }
 
-TEST(Plan, MeansAreExact) {
+TEST(Plan, KeepsMeansExact) {
   MakeOptions options;
   options.count = 50;
   options.progressive_share = 0.1;

@@ -39,7 +39,7 @@ class Pack : public testing::Test {
     options_.shard_size = Bytes{1} << 20;
   }
 
-  std::vector<std::string> samples_of(const std::string& shards) const {
+  std::vector<std::string> packed_samples(const std::string& shards) const {
     SourceOptions opening;
     opening.paths = {shards};
     opening.use_index_cache = false;
@@ -65,12 +65,12 @@ class Pack : public testing::Test {
   PackOptions options_;
 };
 
-TEST_F(Pack, EverySampleIsInOneShardAsItWas) {
+TEST_F(Pack, PutsEachSampleIntoOneShardUnchanged) {
   const PackResult result = pack_dataset(options_, {});
   EXPECT_TRUE(result.complete);
   EXPECT_EQ(result.samples, kImages);
   EXPECT_GT(result.plan.shards, 1);
-  const auto packed = samples_of(options_.to);
+  const auto packed = packed_samples(options_.to);
   EXPECT_EQ(std::multiset<std::string>(packed.begin(), packed.end()), images());
   EXPECT_THAT(describe(options_, result), HasSubstr("loaderscope run --data 'tar:"));
 }
@@ -85,10 +85,10 @@ TEST_F(Pack, GivesTheSameBytesWhateverTheThreads) {
   EXPECT_EQ(contents_below(options_.to), one);
 }
 
-TEST_F(Pack, IsShuffledUnlessItIsNot) {
+TEST_F(Pack, ShufflesUnlessInOrder) {
   options_.in_order = true;
   pack_dataset(options_, {});
-  const auto sorted = samples_of(options_.to);
+  const auto sorted = packed_samples(options_.to);
   std::vector<std::string> in_order;
   for (const auto& [path, content] : contents_below(options_.from)) {
     if (path.ends_with(".jpg")) in_order.push_back(content);
@@ -97,10 +97,10 @@ TEST_F(Pack, IsShuffledUnlessItIsNot) {
   options_.in_order = false;
   options_.to = folder_ / "shuffled";
   pack_dataset(options_, {});
-  EXPECT_NE(samples_of(options_.to), in_order);
+  EXPECT_NE(packed_samples(options_.to), in_order);
 }
 
-TEST_F(Pack, GoesOnWhereItStopped) {
+TEST_F(Pack, ResumesWhereItStopped) {
   pack_dataset(options_, {});
   const auto all = contents_below(options_.to);
   std::filesystem::remove(options_.to + "/shard-000001.tar");
@@ -112,7 +112,7 @@ TEST_F(Pack, GoesOnWhereItStopped) {
   EXPECT_THAT(describe(options_, pack_dataset(options_, {})), HasSubstr("already"));
 }
 
-TEST_F(Pack, IsNotMixedWithAnother) {
+TEST_F(Pack, RefusesToMixWithAnotherDataSet) {
   pack_dataset(options_, {});
   options_.encode = parse_encoding("webp:80");
   EXPECT_THAT([&] { pack_dataset(options_, {}); },
@@ -121,7 +121,7 @@ TEST_F(Pack, IsNotMixedWithAnother) {
   EXPECT_THROW(pack_dataset(options_, {}), RunError);
 }
 
-TEST_F(Pack, EncodedAnewItIsSmallerAndSaysHowFarTheyAre) {
+TEST_F(Pack, ReportsErrorOfSmallerEncodedImages) {
   options_.encode = parse_encoding("jpeg:80");
   options_.max_side = 160;
   const PackResult result = pack_dataset(options_, {});
@@ -131,14 +131,14 @@ TEST_F(Pack, EncodedAnewItIsSmallerAndSaysHowFarTheyAre) {
   EXPECT_GT(result.error.decibels(), 25);
   EXPECT_LT(result.error.decibels(), 60);
   const auto decoder = make_any_decoder({});
-  for (const std::string& sample : samples_of(options_.to)) {
+  for (const std::string& sample : packed_samples(options_.to)) {
     const ImageHeader header = decoder->open(std::as_bytes(std::span(sample)));
     EXPECT_EQ(header.width, 160);
     EXPECT_EQ(header.height, 120);
   }
 }
 
-TEST_F(Pack, AugmentedItIsWhatALoaderWouldMakeOfTheImage) {
+TEST_F(Pack, MatchesAugmentationOfLoader) {
   options_.in_order = true;
   options_.most = 4;
   options_.encode = parse_encoding("png");
@@ -146,14 +146,14 @@ TEST_F(Pack, AugmentedItIsWhatALoaderWouldMakeOfTheImage) {
   options_.size = 96;
   options_.seed = 5;
   pack_dataset(options_, {});
-  AugmentOptions as_a_loader = augmentation_of(options_);
+  AugmentOptions as_a_loader = augment_options(options_);
   as_a_loader.operations = {"random-resized-crop", "flip"};
   const auto augmenter = make_augmenter(as_a_loader);
   const auto decoder = make_any_decoder({}), decoder_of_packed = make_any_decoder({});
   std::vector<std::string> as_they_lie;
   for (const auto& [path, content] : contents_below(options_.from))
     if (path.ends_with(".jpg")) as_they_lie.push_back(content);
-  const std::vector<std::string> packed = samples_of(options_.to);
+  const std::vector<std::string> packed = packed_samples(options_.to);
   ASSERT_EQ(packed.size(), 4u);
   for (std::int64_t sample = 0; sample < 4; ++sample) {
     const std::string& stored = as_they_lie[static_cast<std::size_t>(sample)];
@@ -188,7 +188,7 @@ TEST_F(Pack, RefusesAugmentationThatMakesNoSense) {
   EXPECT_THAT(refusal, ThrowsMessage<UsageError>(HasSubstr("--size: expected --augment with it")));
 }
 
-TEST_F(Pack, WithRestartsItIsThePixels) {
+TEST_F(Pack, KeepsPixelsWithRestartMarkers) {
   options_.in_order = true;
   options_.restart_rows = true;
   put(options_.from + "/class_000/raw.lsraw", std::string("LSRAW1\0\0\1\0\0\0\1\0\0\0abc", 19));
@@ -196,8 +196,8 @@ TEST_F(Pack, WithRestartsItIsThePixels) {
   EXPECT_EQ(result.samples, kImages + 1);
   EXPECT_EQ(result.as_they_were, 1);
   EXPECT_THAT(describe(options_, result), HasSubstr("1 sample got no restart markers"));
-  const std::string before = content_of(options_.from + "/class_000/img_0000000.jpg");
-  const std::string after = samples_of(options_.to).front();
+  const std::string before = file_content(options_.from + "/class_000/img_0000000.jpg");
+  const std::string after = packed_samples(options_.to).front();
   EXPECT_NE(before, after);
   const auto pixels = [](const std::string& stored) {
     const auto decoder = make_any_decoder({});
@@ -211,20 +211,20 @@ TEST_F(Pack, WithRestartsItIsThePixels) {
               ThrowsMessage<UsageError>(HasSubstr("--restart-rows: expected --encode jpeg")));
 }
 
-TEST_F(Pack, OnlySomeOfThem) {
+TEST_F(Pack, PacksOnlyGivenNumber) {
   options_.most = 7;
   EXPECT_EQ(pack_dataset(options_, {}).samples, 7);
-  EXPECT_EQ(samples_of(options_.to).size(), 7U);
+  EXPECT_EQ(packed_samples(options_.to).size(), 7U);
 }
 
-TEST_F(Pack, WithoutLossesItIsThePixels) {
+TEST_F(Pack, KeepsPixelsWithLosslessEncoding) {
   options_.encode = parse_encoding("png");
   const PackResult result = pack_dataset(options_, {});
   EXPECT_EQ(result.error.squares, 0);
   EXPECT_EQ(result.error.images, 3);
 }
 
-TEST_F(Pack, WhatCannotBeDecodedIsLeftOutAndNamed) {
+TEST_F(Pack, NamesImagesThatItCannotDecode) {
   put(options_.from + "/class_001/broken.jpg", "no image");
   options_.encode = parse_encoding("jpeg:90");
   const PackResult result = pack_dataset(options_, {});
@@ -235,7 +235,7 @@ TEST_F(Pack, WhatCannotBeDecodedIsLeftOutAndNamed) {
   EXPECT_THAT(describe(options_, result), HasSubstr("class_001/broken.jpg: "));
 }
 
-TEST_F(Pack, ClassesAreMembers) {
+TEST_F(Pack, WritesClassesAsMembers) {
   pack_dataset(options_, {});
   std::map<std::string, int> labels;
   for (const auto& [path, content] : contents_below(options_.to)) {
@@ -260,7 +260,7 @@ TEST_F(Pack, RefusesWhatMakesNoSense) {
   EXPECT_THROW(parse_encoding("gif"), ValueError);
 }
 
-TEST(Shrink, IsTheMeanOfWhatAPixelCovers) {
+TEST(Shrink, GivesMeanOfCoveredPixels) {
   std::vector<std::uint8_t> data(6 * 4 * 3);
   for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::uint8_t>(i / 3 % 6 * 10);
   RgbImage small;

@@ -27,7 +27,7 @@ double power_at(const RgbImage& image, int cycles) {
   return power;
 }
 
-TEST(Photograph, SpectrumFallsAsThatOfPhotographs) {
+TEST(Photograph, MatchesSpectrumOfPhotographs) {
   Photographer photographer;
   const std::vector<int> cycles = {4, 6, 9, 13, 19, 28, 40};
   std::vector<double> power(cycles.size());
@@ -77,7 +77,7 @@ TEST(Photograph, TakesAnySize) {
   }
 }
 
-TEST(Photograph, DoesNotDependOnTheOneBefore) {
+TEST(Photograph, DependsOnItsSubjectOnly) {
   Photographer fresh, used;
   used.take({300, 200, 4, 1, 2});
   EXPECT_EQ(used.take({50, 40, 4, 7, 0}).rgb, fresh.take({50, 40, 4, 7, 0}).rgb);

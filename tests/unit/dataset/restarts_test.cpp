@@ -18,7 +18,7 @@ std::vector<std::byte> with_restarts(const ByteVector& stored) {
   return made;
 }
 
-TEST(Restarts, ChangeNoPixelOfAnyImage) {
+TEST(Restarts, ChangesNoPixelOfAnyImage) {
   for (const int width : {16, 131, 320, 481}) {  // 1, 9, 20 and 31 MCUs
     for (const bool progressive : {false, true}) {
       for (const bool grey : {false, true}) {
@@ -34,14 +34,14 @@ TEST(Restarts, ChangeNoPixelOfAnyImage) {
   }
 }
 
-TEST(Restarts, CostHardlyAnyBytes) {
+TEST(Restarts, CostsFewBytes) {
   const ByteVector stored = made::encode_jpeg(made::photograph(500, 375, 1), {});
   EXPECT_LT(static_cast<double>(with_restarts(stored).size()),
             1.02 * static_cast<double>(stored.size()));
 }
 
-// A comment behind the start marker.
-TEST(Restarts, KeepWhatStandsBesideThePixels) {
+// The comment follows the start marker.
+TEST(Restarts, KeepsCommentOfImage) {
   ByteVector stored = made::encode_jpeg(made::photograph(64, 64, 1), {});
   const char comment[] = "\xff\xfe\0\7hello";
   const auto* bytes = reinterpret_cast<const std::byte*>(comment);
@@ -50,14 +50,14 @@ TEST(Restarts, KeepWhatStandsBesideThePixels) {
   EXPECT_NE(std::search(made.begin(), made.end(), bytes, bytes + 9), made.end());
 }
 
-TEST(Restarts, AreNotGivenToWhatIsDamaged) {
+TEST(Restarts, RejectsDamagedImages) {
   const ByteVector stored = made::encode_jpeg(made::photograph(64, 64, 1), {});
   std::vector<std::byte> made;
   for (std::size_t size = 0; size + 2 < stored.size(); size += 97)
     EXPECT_FALSE(add_restarts_to_jpeg(made::first(stored, size), made)) << size;
 }
 
-TEST(Restarts, ABombIsRefusedBeforeMemoryIsTaken) {
+TEST(Restarts, RejectsBombBeforeAllocation) {
   ByteVector bomb = made::encode_jpeg(made::photograph(64, 64, 1), {});
   const std::byte frame[] = {std::byte{0xFF}, std::byte{0xC0}};
   const auto at = std::search(bomb.begin(), bomb.end(), frame, frame + 2);

@@ -21,8 +21,8 @@ using testing::HasSubstr;
 using testing::ThrowsMessage;
 
 template <class Number>
-std::vector<Number> numbers_in(const std::string& path) {
-  const std::string bytes = content_of(path);
+std::vector<Number> read_numbers(const std::string& path) {
+  const std::string bytes = file_content(path);
   std::vector<Number> numbers(bytes.size() / sizeof(Number));
   std::memcpy(numbers.data(), bytes.data(), bytes.size());
   return numbers;
@@ -53,17 +53,17 @@ TEST(Zipf, DrawsOfEachNumberItsShare) {
     EXPECT_NEAR(share[k], 1 / static_cast<double>(k + 1) / sum, 0.004) << k;
 }
 
-TEST_F(MakeTokens, AreOfTheVocabularyAndTheFirstTwiceAsOftenAsTheSecond) {
+TEST_F(MakeTokens, DrawsFirstTokenTwiceAsOftenAsSecond) {
   EXPECT_TRUE(make_tokens(options_, {}).complete);
   std::vector<std::int64_t> counts(1000);
-  for (const std::uint16_t token : numbers_in<std::uint16_t>(file())) {
+  for (const std::uint16_t token : read_numbers<std::uint16_t>(file())) {
     ASSERT_LT(token, 1000);
     ++counts[token];
   }
   EXPECT_NEAR(static_cast<double>(counts[0]) / static_cast<double>(counts[1]), 2, 0.05);
 }
 
-TEST_F(MakeTokens, AreTheSameWhateverTheThreads) {
+TEST_F(MakeTokens, WritesSameTokensForAnyThreads) {
   options_.threads = 1;
   make_tokens(options_, {});
   const auto one = contents_below(options_.path);
@@ -77,7 +77,7 @@ TEST_F(MakeTokens, AreTheSameWhateverTheThreads) {
               ThrowsMessage<RunError>(HasSubstr("holds another data set (seed")));
 }
 
-TEST_F(MakeTokens, WithDocumentsAreMegatrons) {
+TEST_F(MakeTokens, WritesMegatronIndexWithDocuments) {
   options_.documents = parse_lengths("lognormal:512:1.0");
   make_tokens(options_, {});
   const source::TokenIndex index = source::read_token_index(options_.path + "/tokens.idx");
@@ -90,13 +90,13 @@ TEST_F(MakeTokens, WithDocumentsAreMegatrons) {
   EXPECT_EQ(source->size(), options_.tokens / source::kUsualWindow);
 }
 
-TEST_F(MakeTokens, OfManyWordsHave32Bits) {
+TEST_F(MakeTokens, Uses32BitsForLargeVocabulary) {
   options_.vocabulary = 100'000;
   options_.tokens = 100'000;
   const MakeResult result = make_tokens(options_, {});
   EXPECT_EQ(result.bytes, 400'000);
   EXPECT_THAT(describe(options_, result), HasSubstr("?type=u32'"));
-  const auto tokens = numbers_in<std::uint32_t>(file());
+  const auto tokens = read_numbers<std::uint32_t>(file());
   EXPECT_GT(*std::max_element(tokens.begin(), tokens.end()), 65'535U);
 }
 

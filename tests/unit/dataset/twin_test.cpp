@@ -30,7 +30,7 @@ class Twin : public testing::Test {
     options.progressive_share = 0.5;
     options.seed = 5;
     add("cool", options);
-    const std::string whole = content_of(folder_ / "set/warm/img_0000003.jpg");
+    const std::string whole = file_content(folder_ / "set/warm/img_0000003.jpg");
     put(folder_ / "set/cool/cut.jpg", whole.substr(0, whole.size() / 2));
     put(folder_ / "set/cool/empty.jpg", "");
     put(folder_ / "set/cool/secret-name.png", "nothing that is an image");
@@ -46,7 +46,7 @@ class Twin : public testing::Test {
   source::TempFolder folder_;
 };
 
-TEST_F(Twin, IsToALoaderWhatTheOtherIs) {
+TEST_F(Twin, MatchesOriginalForLoader) {
   const TwinResult result = make_twin(options(), {});
   EXPECT_TRUE(result.complete);
   EXPECT_EQ(result.count, 53);
@@ -77,7 +77,7 @@ TEST_F(Twin, HoldsNothingOfTheOther) {
   }
 }
 
-TEST_F(Twin, IsTheSameAgainAndOfSomeOnly) {
+TEST_F(Twin, RepeatsItselfAndCopiesGivenNumber) {
   make_twin(options(), {});
   const auto first = contents_below(folder_ / "twin");
   EXPECT_LE(make_twin(options(), {}).made, 1) << "what is empty is made again";

@@ -1,4 +1,4 @@
-// What the tests of all decoders ask.
+// Checks that the tests of all decoders share.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,8 +14,8 @@
 
 namespace loaderscope::made {
 
-// Whether the pixels are those of their region in `whole`, an image of the pixels' scale.
-inline ::testing::AssertionResult same_as_in(const Image& whole, const Pixels& pixels) {
+// Succeeds if the pixels equal their region in `whole`, an image of the pixels' scale.
+inline ::testing::AssertionResult equals_region(const Image& whole, const Pixels& pixels) {
   const Region& region = pixels.region;
   const auto width = static_cast<std::size_t>(region.width) * 3;
   for (int y = 0; y < region.height; ++y) {
@@ -60,18 +60,18 @@ inline ::testing::AssertionResult regions_are_exact(Decoder& decoder, const Byte
         is.height != wanted.height) {
       return ::testing::AssertionFailure() << "wrong region";
     }
-    if (const auto same = same_as_in(whole, pixels); !same) return same;
+    if (const auto same = equals_region(whole, pixels); !same) return same;
   }
   return ::testing::AssertionSuccess();
 }
 
 struct Outcome {
-  std::optional<SampleError::Kind> error;  // none: it was decoded
+  std::optional<SampleError::Kind> error;  // empty if the image was decoded
   std::string message;
 };
 
 // Decodes all of it.
-inline Outcome outcome_of(Decoder& decoder, const ByteVector& stored) {
+inline Outcome decode_outcome(Decoder& decoder, const ByteVector& stored) {
   try {
     const ImageHeader header = decoder.open(stored);
     decoder.decode({0, 0, header.width, header.height});
@@ -92,7 +92,8 @@ inline void check_cuts(Decoder& decoder, const ByteVector& stored, const Image& 
     const ByteVector cut = first(stored, length);
     try {
       const ImageHeader header = decoder.open(cut);
-      ASSERT_TRUE(same_as_in(whole, decoder.decode({0, 0, header.width, header.height}))) << length;
+      ASSERT_TRUE(equals_region(whole, decoder.decode({0, 0, header.width, header.height})))
+          << length;
       EXPECT_GT(length + 64, stored.size()) << "decoded from too few bytes";
     } catch (const SampleError& error) {
       EXPECT_EQ(error.kind, SampleError::Kind::truncated) << length << ": " << error.what();

@@ -34,7 +34,7 @@ const std::tuple<int, int> kSizes[] = {{131, 99}, {64, 64}, {33, 65}, {1, 1},   
 
 class Sampling : public ::testing::TestWithParam<std::tuple<int, int>> {};
 
-TEST_P(Sampling, RegionsAreThoseOfAFullDecode) {
+TEST_P(Sampling, DecodesRegionsAsInFullDecode) {
   JpegWish wish;
   std::tie(wish.horizontal, wish.vertical) = GetParam();
   for (const bool fast : {false, true}) {
@@ -56,7 +56,7 @@ TEST_P(Sampling, RegionsAreThoseOfAFullDecode) {
   }
 }
 
-TEST_P(Sampling, ScaledRegionsAreThoseOfAScaledDecode) {
+TEST_P(Sampling, DecodesScaledRegionsAsInScaledDecode) {
   JpegWish wish;
   std::tie(wish.horizontal, wish.vertical) = GetParam();
   DecodeOptions options;
@@ -80,7 +80,7 @@ TEST_P(Sampling, ScaledRegionsAreThoseOfAScaledDecode) {
         ASSERT_LE(pixels.region.x * denominator, wanted.x);
         ASSERT_GE((pixels.region.x + pixels.region.width) * denominator, wanted.x + wanted.width);
         ASSERT_GE(std::min(pixels.region.width, pixels.region.height), options.wanted);
-        ASSERT_TRUE(made::same_as_in(whole, pixels)) << denominator;
+        ASSERT_TRUE(made::equals_region(whole, pixels)) << denominator;
       }
     }
   }
@@ -109,7 +109,7 @@ TEST(JpegDecoder, ScalesNoFurtherThanWanted) {
   EXPECT_EQ(denominator(0, true, 320), 1);
 }
 
-TEST(JpegDecoder, GreyBecomesRgb) {
+TEST(JpegDecoder, DecodesGreyToRgb) {
   for (const bool progressive : {false, true}) {
     const ByteVector stored =
         made::encode_jpeg(made::photograph(131, 99, 2, 1.0, 1), {.progressive = progressive});
@@ -118,13 +118,13 @@ TEST(JpegDecoder, GreyBecomesRgb) {
   }
 }
 
-TEST(JpegDecoder, StoredRgbStaysRgb) {
+TEST(JpegDecoder, KeepsStoredRgb) {
   const ByteVector stored = good_jpeg({.horizontal = 1, .vertical = 1, .stored_as = JCS_RGB});
   EXPECT_TRUE(
       made::regions_are_exact(*jpeg_decoder(), stored, made::decode_whole_jpeg(stored), 40));
 }
 
-// As Pillow: inverted inks, each times black.
+// Pillow's rule: inverted inks, each times black.
 Image rgb_of_inks(const Image& inks) {
   Image rgb{inks.width, inks.height, 3, {}};
   for (std::size_t i = 0; i < inks.data.size(); i += 4) {
@@ -136,7 +136,7 @@ Image rgb_of_inks(const Image& inks) {
   return rgb;
 }
 
-TEST(JpegDecoder, InksBecomeRgb) {
+TEST(JpegDecoder, ConvertsInksToRgb) {
   const Image source = made::photograph(75, 50, 2, 1.0, 4);
   for (const auto space : {JCS_CMYK, JCS_YCCK}) {
     const ByteVector stored =
@@ -160,7 +160,7 @@ TEST(JpegDecoder, InksBecomeRgb) {
 }
 
 // libjpeg smooths blocks whose last scans are missing; that looks far around.
-TEST(JpegDecoder, UnrefinedProgressiveIsExact) {
+TEST(JpegDecoder, DecodesUnrefinedProgressiveExactly) {
   for (const int scans : {2, 4, 6}) {
     const ByteVector stored = good_jpeg({.progressive = true, .scans = scans});
     EXPECT_TRUE(
@@ -169,7 +169,7 @@ TEST(JpegDecoder, UnrefinedProgressiveIsExact) {
   }
 }
 
-TEST(JpegDecoder, EveryCutIsSeen) {
+TEST(JpegDecoder, ReportsEveryCut) {
   for (const int variant : {0, 1, 2, 3}) {
     const ByteVector stored = good_jpeg({.progressive = variant == 1,
                                          .arithmetic = variant == 2,
@@ -179,31 +179,31 @@ TEST(JpegDecoder, EveryCutIsSeen) {
   }
 }
 
-TEST(JpegDecoder, ACutBelowTheRegionDoesNotMatter) {
+TEST(JpegDecoder, IgnoresCutBelowRegion) {
   const ByteVector stored = good_jpeg();
   const ByteVector cut = made::first(stored, stored.size() / 2);
   const auto jpeg = jpeg_decoder();
   jpeg->open(cut);
-  EXPECT_TRUE(made::same_as_in(made::decode_whole_jpeg(stored), jpeg->decode({3, 3, 100, 20})));
-  const auto [error, message] = made::outcome_of(*jpeg, cut);
+  EXPECT_TRUE(made::equals_region(made::decode_whole_jpeg(stored), jpeg->decode({3, 3, 100, 20})));
+  const auto [error, message] = made::decode_outcome(*jpeg, cut);
   EXPECT_EQ(error, Kind::truncated);
   EXPECT_THAT(message, HasSubstr("its JPEG data end early, near row "));
 }
 
-TEST(JpegDecoder, ACutMendedWithAnEndMarkerIsSeen) {
+TEST(JpegDecoder, ReportsCutBeforeAddedEndMarker) {
   ByteVector cut = made::first(good_jpeg(), good_jpeg().size() / 2);
   cut.push_back(std::byte{0xFF});
   cut.push_back(std::byte{0xD9});
-  EXPECT_EQ(made::outcome_of(*jpeg_decoder(), cut).error, Kind::truncated);
+  EXPECT_EQ(made::decode_outcome(*jpeg_decoder(), cut).error, Kind::truncated);
 }
 
-TEST(JpegDecoder, DamageIsSeen) {
+TEST(JpegDecoder, ReportsDamage) {
   const ByteVector good = good_jpeg({.restart_rows = 1});
   const Image whole = made::decode_whole_jpeg(good);
   const auto jpeg = jpeg_decoder();
   ByteVector bad = good;
   for (std::size_t i = bad.size() / 2; i < bad.size() / 2 + 40; ++i) bad[i] = std::byte{0xFE};
-  const auto [error, message] = made::outcome_of(*jpeg, bad);
+  const auto [error, message] = made::decode_outcome(*jpeg, bad);
   EXPECT_EQ(error, Kind::damaged);
   EXPECT_THAT(message, HasSubstr("its JPEG data are wrong near row "));
   EXPECT_TRUE(made::regions_are_exact(*jpeg, good, whole, 3));
@@ -213,8 +213,8 @@ bool is_restart(const ByteVector& jpeg, std::size_t at) {
   return jpeg[at] == std::byte{0xFF} && (jpeg[at + 1] & std::byte{0xF8}) == std::byte{0xD0};
 }
 
-// Of an image of 9 x 7 MCUs with a marker behind each.
-TEST(JpegDecoder, WhatLiesOutsideOfMarkersIsNotLookedAt) {
+// The image has 9 x 7 MCUs with a marker after each.
+TEST(JpegDecoder, SkipsIntervalsOutsideOfRegion) {
   const ByteVector good = good_jpeg({.restart_interval = 1});
   const Image whole = made::decode_whole_jpeg(good);
   ByteVector bad = good;
@@ -222,12 +222,12 @@ TEST(JpegDecoder, WhatLiesOutsideOfMarkersIsNotLookedAt) {
   while (!is_restart(bad, at)) ++at;
   for (at += 2; !is_restart(bad, at); ++at) bad[at] = std::byte{0xFE};  // the second MCU
   const auto jpeg = jpeg_decoder();
-  EXPECT_EQ(made::outcome_of(*jpeg, bad).error, Kind::damaged);
+  EXPECT_EQ(made::decode_outcome(*jpeg, bad).error, Kind::damaged);
   jpeg->open(bad);
-  EXPECT_TRUE(made::same_as_in(whole, jpeg->decode({70, 60, 30, 30})));
+  EXPECT_TRUE(made::equals_region(whole, jpeg->decode({70, 60, 30, 30})));
 }
 
-TEST(JpegDecoder, MarkersOutOfOrderAreDamage) {
+TEST(JpegDecoder, ReportsMarkersOutOfOrder) {
   ByteVector bad = good_jpeg({.restart_interval = 1});
   std::size_t at = bad.size() / 2;
   while (!is_restart(bad, at)) ++at;
@@ -248,20 +248,20 @@ void set_sides(ByteVector& jpeg, unsigned height, unsigned width) {
   FAIL() << "no frame header";
 }
 
-TEST(JpegDecoder, BombsAreRefusedBeforeMemoryIsTaken) {
+TEST(JpegDecoder, RejectsBombsBeforeAllocation) {
   const auto jpeg = jpeg_decoder();
   for (const bool progressive : {false, true}) {
     ByteVector bomb = good_jpeg({.progressive = progressive});
     set_sides(bomb, 65000, 65000);
-    EXPECT_EQ(made::outcome_of(*jpeg, bomb).error, Kind::too_large);
+    EXPECT_EQ(made::decode_outcome(*jpeg, bomb).error, Kind::too_large);
     set_sides(bomb, 65535, 65535);  // more than libjpeg takes
-    EXPECT_EQ(made::outcome_of(*jpeg, bomb).error, Kind::too_large);
+    EXPECT_EQ(made::decode_outcome(*jpeg, bomb).error, Kind::too_large);
     set_sides(bomb, 13000, 13000);  // within the limit, yet not in so few bytes
-    EXPECT_EQ(made::outcome_of(*jpeg, bomb).error, Kind::truncated);
+    EXPECT_EQ(made::decode_outcome(*jpeg, bomb).error, Kind::truncated);
   }
 }
 
-TEST(JpegDecoder, ManyScansAreRefused) {
+TEST(JpegDecoder, RejectsTooManyScans) {
   const ByteVector good = made::encode_jpeg(made::photograph(64, 64, 2, 1.0, 1),
                                             {.horizontal = 1, .vertical = 1, .two_scans = true});
   const ByteVector start = {std::byte{0xFF}, std::byte{0xDA}};
@@ -275,13 +275,13 @@ TEST(JpegDecoder, ManyScansAreRefused) {
   repeat(60);
   EXPECT_TRUE(made::regions_are_exact(*jpeg_decoder(), many, made::decode_whole_jpeg(good), 3));
   repeat(10);
-  const auto [error, message] = made::outcome_of(*jpeg_decoder(), many);
+  const auto [error, message] = made::decode_outcome(*jpeg_decoder(), many);
   EXPECT_EQ(error, Kind::unsupported);
   EXPECT_THAT(message, HasSubstr("it has more than 64 scans"));
 }
 
 // An image without tables must not be decoded with those of the image before.
-TEST(JpegDecoder, TablesAreNotTakenOver) {
+TEST(JpegDecoder, ForgetsTablesOfPreviousImage) {
   const ByteVector good = good_jpeg();
   ByteVector bad;
   for (std::size_t i = 0; i < good.size();) {
@@ -295,11 +295,11 @@ TEST(JpegDecoder, TablesAreNotTakenOver) {
     }
   }
   const auto jpeg = jpeg_decoder();
-  EXPECT_EQ(made::outcome_of(*jpeg, good).error, std::nullopt);
-  EXPECT_EQ(made::outcome_of(*jpeg, bad).error, Kind::damaged);
+  EXPECT_EQ(made::decode_outcome(*jpeg, good).error, std::nullopt);
+  EXPECT_EQ(made::decode_outcome(*jpeg, bad).error, Kind::damaged);
 }
 
-TEST(JpegDecoder, GarbageIsNoCrash) {
+TEST(JpegDecoder, SurvivesGarbage) {
   const ByteVector good = good_jpeg();
   const Image whole = made::decode_whole_jpeg(good);
   const auto jpeg = jpeg_decoder();
@@ -308,12 +308,12 @@ TEST(JpegDecoder, GarbageIsNoCrash) {
     ByteVector bad = good;
     for (int k = 0; k < 1 + i / 30; ++k)
       bad[2 + random() % (bad.size() - 2)] = static_cast<std::byte>(random());
-    made::outcome_of(*jpeg, bad);
+    made::decode_outcome(*jpeg, bad);
   }
   EXPECT_TRUE(made::regions_are_exact(*jpeg, good, whole, 3));
 }
 
-TEST(JpegDecoder, LosslessAndTwelveBitsAreUnsupported) {
+TEST(JpegDecoder, RejectsLosslessAndTwelveBits) {
   ByteVector lossless = good_jpeg();
   ByteVector deep = good_jpeg();
   for (std::size_t i = 2; i + 4 < lossless.size(); ++i) {
@@ -322,8 +322,8 @@ TEST(JpegDecoder, LosslessAndTwelveBitsAreUnsupported) {
     deep[i + 4] = std::byte{12};
     break;
   }
-  EXPECT_EQ(made::outcome_of(*jpeg_decoder(), lossless).error, Kind::unsupported);
-  EXPECT_EQ(made::outcome_of(*jpeg_decoder(), deep).error, Kind::unsupported);
+  EXPECT_EQ(made::decode_outcome(*jpeg_decoder(), lossless).error, Kind::unsupported);
+  EXPECT_EQ(made::decode_outcome(*jpeg_decoder(), deep).error, Kind::unsupported);
 }
 
 }  // namespace

@@ -42,11 +42,11 @@ inline Image photograph(int width, int height, unsigned seed, double detail = 1.
     double x, y, phase, strength;
   };
   std::vector<std::vector<Wave>> waves(static_cast<std::size_t>(channels));
-  for (auto& of_channel : waves) {
+  for (auto& channel_waves : waves) {
     for (double length = 256; length >= 4; length /= 1.6) {
       const double angle = 6.283 * unit(random);
-      of_channel.push_back({6.283 / length * std::cos(angle), 6.283 / length * std::sin(angle),
-                            6.283 * unit(random), 0.25 * length / (1.0 + 0.02 * length)});
+      channel_waves.push_back({6.283 / length * std::cos(angle), 6.283 / length * std::sin(angle),
+                               6.283 * unit(random), 0.25 * length / (1.0 + 0.02 * length)});
     }
   }
   Image image{width, height, channels, {}};

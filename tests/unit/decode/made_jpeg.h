@@ -15,13 +15,13 @@ struct JpegWish {
   bool progressive = false;
   bool arithmetic = false;
   int restart_rows = 0;
-  int restart_interval = 0;  // in MCUs
+  int restart_interval = 0;  // MCUs between markers; 0: no markers
   J_COLOR_SPACE stored_as = JCS_YCbCr;
-  int scans = 0;           // of a progressive image: only the first so many; 0: all
-  bool two_scans = false;  // of a grey image: its means, then the rest
+  int scans = 0;           // number of scans of a progressive image; 0: all
+  bool two_scans = false;  // a grey image gets a scan of its means, then one of the rest
 };
 
-inline J_COLOR_SPACE color_space_of(int channels) {
+inline J_COLOR_SPACE choose_color_space(int channels) {
   return channels == 1 ? JCS_GRAYSCALE : channels == 3 ? JCS_RGB : JCS_CMYK;
 }
 
@@ -36,7 +36,7 @@ inline ByteVector encode_jpeg(const Image& image, const JpegWish& wish = {}) {
   jpeg.image_width = static_cast<JDIMENSION>(image.width);
   jpeg.image_height = static_cast<JDIMENSION>(image.height);
   jpeg.input_components = image.channels;
-  jpeg.in_color_space = color_space_of(image.channels);
+  jpeg.in_color_space = choose_color_space(image.channels);
   jpeg_set_defaults(&jpeg);
   jpeg_set_colorspace(&jpeg, image.channels == 1 ? JCS_GRAYSCALE : wish.stored_as);
   jpeg_set_quality(&jpeg, wish.quality, TRUE);

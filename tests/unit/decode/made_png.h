@@ -13,7 +13,7 @@
 namespace loaderscope::made {
 
 struct PngWish {
-  unsigned colour_type = 2;  // as in the header: 0 grey, 2 RGB, 3 palette, 4 grey and alpha, 6 RGBA
+  unsigned colour_type = 2;  // header value: 0 grey, 2 RGB, 3 palette, 4 grey and alpha, 6 RGBA
   unsigned depth = 8;
   bool interlaced = false;
 };
@@ -130,7 +130,7 @@ class PngWriter {
 
   void add_filtered(std::vector<std::uint8_t>& plain, const std::vector<std::uint8_t>& row,
                     const std::vector<std::uint8_t>& above, int y) const {
-    const int filter = y % 3;  // none, left, above
+    const int filter = y % 3;  // 0 none, 1 left, 2 above
     const std::size_t pixel = std::max(1U, channels() * wish_.depth / 8);
     plain.push_back(static_cast<std::uint8_t>(filter));
     for (std::size_t i = 0; i < row.size(); ++i) {

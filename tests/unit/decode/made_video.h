@@ -16,12 +16,12 @@ inline ByteVector video_frame(std::uint32_t codec, std::uint32_t width, std::uin
   header.width = width;
   header.height = height;
   header.packets = 1;
-  VideoPacketHeader of_packet;
-  of_packet.bytes = static_cast<std::uint32_t>(packet.size());
-  of_packet.flags = 1;  // a key frame
-  ByteVector stored(sizeof header + sizeof of_packet);
+  VideoPacketHeader packet_header;
+  packet_header.bytes = static_cast<std::uint32_t>(packet.size());
+  packet_header.flags = 1;  // a key frame
+  ByteVector stored(sizeof header + sizeof packet_header);
   std::memcpy(stored.data(), &header, sizeof header);
-  std::memcpy(stored.data() + sizeof header, &of_packet, sizeof of_packet);
+  std::memcpy(stored.data() + sizeof header, &packet_header, sizeof packet_header);
   stored.insert(stored.end(), packet.begin(), packet.end());
   return stored;
 }

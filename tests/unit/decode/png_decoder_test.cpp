@@ -26,7 +26,7 @@ struct TypeAndDepths {
   std::vector<unsigned> depths;
 };
 
-TEST(PngDecoder, EveryTypeAndDepthBecomesRgb) {
+TEST(PngDecoder, DecodesEveryTypeAndDepthToRgb) {
   const TypeAndDepths all[] = {
       {0, {1, 2, 4, 8, 16}}, {2, {8, 16}}, {3, {1, 2, 4, 8}}, {4, {8, 16}}, {6, {8, 16}}};
   const auto png = png_decoder();
@@ -45,7 +45,7 @@ TEST(PngDecoder, EveryTypeAndDepthBecomesRgb) {
   }
 }
 
-TEST(PngDecoder, EveryCutIsSeen) {
+TEST(PngDecoder, ReportsEveryCut) {
   for (const bool interlaced : {false, true}) {
     const auto [stored, expected] =
         made::encode_png(made::photograph(61, 43, 1), {.interlaced = interlaced});
@@ -54,29 +54,29 @@ TEST(PngDecoder, EveryCutIsSeen) {
   }
 }
 
-TEST(PngDecoder, ACutBelowTheRegionDoesNotMatter) {
+TEST(PngDecoder, IgnoresCutBelowRegion) {
   const auto [stored, expected] = made::encode_png(made::photograph(61, 200, 1));
   const auto png = png_decoder();
   const ByteVector cut = made::first(stored, stored.size() * 3 / 4);
   png->open(cut);
-  EXPECT_TRUE(made::same_as_in(expected, png->decode({3, 3, 50, 20})));
-  const auto [error, message] = made::outcome_of(*png, cut);
+  EXPECT_TRUE(made::equals_region(expected, png->decode({3, 3, 50, 20})));
+  const auto [error, message] = made::decode_outcome(*png, cut);
   EXPECT_EQ(error, Kind::truncated);
   EXPECT_THAT(message, HasSubstr("its PNG data end early, near row "));
 }
 
-TEST(PngDecoder, DamageIsSeen) {
+TEST(PngDecoder, ReportsDamage) {
   const auto [good, expected] = made::encode_png(made::photograph(61, 43, 1));
   const auto png = png_decoder();
   for (std::size_t at = 8; at < good.size() - 16; at += 29) {
     ByteVector bad = good;
     bad[at] ^= std::byte{0x10};
-    EXPECT_NE(made::outcome_of(*png, bad).error, std::nullopt) << at;
+    EXPECT_NE(made::decode_outcome(*png, bad).error, std::nullopt) << at;
     ASSERT_TRUE(made::regions_are_exact(*png, good, expected, 1));
   }
 }
 
-// The header chunk stands at a fixed place; its checksum is made right again.
+// The header chunk has a fixed place. Its checksum is computed again.
 ByteVector with_sides(ByteVector png, unsigned width, unsigned height) {
   std::uint8_t chunk[17];
   std::memcpy(chunk, png.data() + 12, sizeof chunk);
@@ -91,15 +91,15 @@ ByteVector with_sides(ByteVector png, unsigned width, unsigned height) {
   return png;
 }
 
-TEST(PngDecoder, BombsAreRefusedBeforeMemoryIsTaken) {
+TEST(PngDecoder, RejectsBombsBeforeAllocation) {
   const auto [good, expected] = made::encode_png(made::photograph(61, 43, 1));
-  EXPECT_EQ(made::outcome_of(*png_decoder(), with_sides(good, 65000, 65000)).error,
+  EXPECT_EQ(made::decode_outcome(*png_decoder(), with_sides(good, 65000, 65000)).error,
             Kind::too_large);
-  EXPECT_EQ(made::outcome_of(*png_decoder(), with_sides(good, 2147483647, 2147483647)).error,
+  EXPECT_EQ(made::decode_outcome(*png_decoder(), with_sides(good, 2147483647, 2147483647)).error,
             Kind::too_large);
-  EXPECT_EQ(made::outcome_of(*png_decoder(), with_sides(good, 13000, 13000)).error,
+  EXPECT_EQ(made::decode_outcome(*png_decoder(), with_sides(good, 13000, 13000)).error,
             Kind::truncated);
-  EXPECT_EQ(made::outcome_of(*png_decoder(), with_sides(good, 0, 43)).error, Kind::damaged);
+  EXPECT_EQ(made::decode_outcome(*png_decoder(), with_sides(good, 0, 43)).error, Kind::damaged);
 }
 
 }  // namespace

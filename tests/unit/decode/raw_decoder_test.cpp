@@ -13,7 +13,7 @@ using made::ByteVector;
 const bool kRawIsAdded =
     made::add_good_image("raw", [] { return made::encode_raw(made::photograph(61, 43, 1)); });
 
-TEST(RawDecoder, RegionsAreThoseOfTheImageWithoutACopy) {
+TEST(RawDecoder, ReturnsRegionsWithoutCopy) {
   const auto source = made::photograph(61, 43, 1);
   const ByteVector stored = made::encode_raw(source);
   const auto raw = make_raw_decoder({});
@@ -23,18 +23,18 @@ TEST(RawDecoder, RegionsAreThoseOfTheImageWithoutACopy) {
   EXPECT_EQ(static_cast<const void*>(pixels.data), stored.data() + 16);
 }
 
-TEST(RawDecoder, EveryCutIsSeen) {
+TEST(RawDecoder, ReportsEveryCut) {
   const auto source = made::photograph(61, 43, 1);
   const auto raw = make_raw_decoder({});
   made::check_cuts(*raw, made::encode_raw(source), source);
 }
 
-TEST(RawDecoder, HeadersThatLieAreRefused) {
+TEST(RawDecoder, RejectsWrongHeaders) {
   const ByteVector good = made::encode_raw(made::photograph(61, 43, 1));
   const auto error_with = [&](std::size_t at, unsigned value) {
     ByteVector bad = good;
     bad[at] = static_cast<std::byte>(value);
-    return made::outcome_of(*make_raw_decoder({}), bad).error;
+    return made::decode_outcome(*make_raw_decoder({}), bad).error;
   };
   EXPECT_EQ(error_with(8, 62), Kind::truncated);
   EXPECT_EQ(error_with(8, 60), Kind::damaged);

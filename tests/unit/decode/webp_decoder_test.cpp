@@ -20,7 +20,7 @@ std::unique_ptr<Decoder> webp_decoder(const DecodeOptions& options = {}) {
   return make_webp_decoder(options);
 }
 
-TEST(WebpDecoder, RegionsAreThoseOfAFullDecode) {
+TEST(WebpDecoder, DecodesRegionsAsInFullDecode) {
   const auto webp = webp_decoder();
   for (const bool lossless : {false, true}) {
     for (const auto& [width, height] :
@@ -32,7 +32,7 @@ TEST(WebpDecoder, RegionsAreThoseOfAFullDecode) {
   }
 }
 
-TEST(WebpDecoder, EveryCutIsSeen) {
+TEST(WebpDecoder, ReportsEveryCut) {
   for (const bool lossless : {false, true}) {
     const ByteVector stored = made::encode_webp(made::photograph(131, 99, 1), lossless);
     const auto webp = webp_decoder();
@@ -40,13 +40,13 @@ TEST(WebpDecoder, EveryCutIsSeen) {
   }
 }
 
-TEST(WebpDecoder, AnimationsAreUnsupported) {
-  const auto [error, message] = made::outcome_of(*webp_decoder(), made::animated_webp());
+TEST(WebpDecoder, RejectsAnimations) {
+  const auto [error, message] = made::decode_outcome(*webp_decoder(), made::animated_webp());
   EXPECT_EQ(error, Kind::unsupported);
   EXPECT_EQ(message, "it is an animated WebP, and only still images are samples");
 }
 
-TEST(WebpDecoder, DamageIsNoCrash) {
+TEST(WebpDecoder, SurvivesDamage) {
   const ByteVector good = made::encode_webp(made::photograph(131, 99, 1), false);
   const auto whole = made::decode_whole_webp(good);
   const auto webp = webp_decoder();
@@ -54,16 +54,16 @@ TEST(WebpDecoder, DamageIsNoCrash) {
   for (int i = 0; i < 200; ++i) {
     ByteVector bad = good;
     bad[12 + random() % (bad.size() - 12)] = static_cast<std::byte>(random());
-    made::outcome_of(*webp, bad);
+    made::decode_outcome(*webp, bad);
   }
   EXPECT_TRUE(made::regions_are_exact(*webp, good, whole, 3));
 }
 
-TEST(WebpDecoder, LargeOnesAreRefused) {
+TEST(WebpDecoder, RejectsLargeImages) {
   DecodeOptions options;
   options.largest_pixels = 131 * 99 - 1;
   const ByteVector stored = made::encode_webp(made::photograph(131, 99, 1), false);
-  EXPECT_EQ(made::outcome_of(*webp_decoder(options), stored).error, Kind::too_large);
+  EXPECT_EQ(made::decode_outcome(*webp_decoder(options), stored).error, Kind::too_large);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Where cuBLAS is looked for, and its handles.
+// The search for cuBLAS, and its handles.
 #include "device/cuda/cublas.h"
 
 #include <dlfcn.h>
@@ -17,7 +17,7 @@ using source::TempFolder;
 using ::testing::Contains;
 using ::testing::IsSupersetOf;
 
-Stream stream_of(int& something) { return Stream{&something}; }
+Stream fake_stream(int& something) { return Stream{&something}; }
 
 class CublasTest : public testing::Test {
  protected:
@@ -35,11 +35,9 @@ class CublasTest : public testing::Test {
   int first_ = 0, second_ = 0;
 };
 
-TEST_F(CublasTest, OfTheLibrariesTheFirstThatIsThereIsTaken) {
-  EXPECT_EQ(cublas_.version(), "13.12.11");
-}
+TEST_F(CublasTest, TakesFirstLibraryThatExists) { EXPECT_EQ(cublas_.version(), "13.12.11"); }
 
-TEST_F(CublasTest, ThereIsOneHandlePerDeviceAndItIsGivenBack) {
+TEST_F(CublasTest, KeepsOneHandlePerDeviceUntilClosed) {
   const int before = made();
   EXPECT_TRUE(cublas_.open(0));
   EXPECT_TRUE(cublas_.open(0));  // another rank on the same GPU
@@ -58,18 +56,18 @@ TEST_F(CublasTest, ThereIsOneHandlePerDeviceAndItIsGivenBack) {
   EXPECT_EQ(alive(), 0);
 }
 
-TEST_F(CublasTest, TheStreamIsSetWhereItIsAnother) {
+TEST_F(CublasTest, SetsStreamOnlyIfItChanged) {
   ASSERT_TRUE(cublas_.open(0));
   const std::array<int, 4> before = counts();
-  for (int i = 0; i < 3; ++i) EXPECT_TRUE(cublas_.gemm(0, {}, stream_of(first_)));
-  EXPECT_TRUE(cublas_.gemm(0, {}, stream_of(second_)));
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(cublas_.gemm(0, {}, fake_stream(first_)));
+  EXPECT_TRUE(cublas_.gemm(0, {}, fake_stream(second_)));
   EXPECT_EQ(counts()[2], before[2] + 2);
   EXPECT_EQ(counts()[3], before[3] + 4);
-  EXPECT_FALSE(cublas_.gemm(1, {}, stream_of(first_)));  // never opened
+  EXPECT_FALSE(cublas_.gemm(1, {}, fake_stream(first_)));  // never opened
   cublas_.close(0);
 }
 
-TEST_F(CublasTest, OneThatCannotBeUsedWithThisDriverIsNotOpen) {
+TEST_F(CublasTest, StaysClosedIfDriverRefuses) {
   const Environment refuses("PRETEND_CUBLAS", "refuses");
   EXPECT_FALSE(cublas_.open(0));
   EXPECT_FALSE(cublas_.is_open(0));
@@ -77,14 +75,14 @@ TEST_F(CublasTest, OneThatCannotBeUsedWithThisDriverIsNotOpen) {
   EXPECT_EQ(alive(), 0);
 }
 
-TEST(CublasPlaces, PythonsPackagesAreAmongThem) {
+TEST(CublasPlaces, IncludesPackagesOfPython) {
   const TempFolder folder;
-  const std::string of_13 =
+  const std::string library_13 =
       folder.write("venv/lib/python3.12/site-packages/nvidia/cu13/lib/libcublas.so.13");
-  const std::string of_12 =
+  const std::string library_12 =
       folder.write("usr/lib/python3/dist-packages/nvidia/cublas/lib/libcublas.so.12");
   EXPECT_THAT(cublas_libraries({folder / "venv", folder / "usr", folder / "none"}),
-              IsSupersetOf({std::string("libcublas.so.13"), of_13, of_12}));
+              IsSupersetOf({std::string("libcublas.so.13"), library_13, library_12}));
 
   folder.write("venv/bin/python3");
   const Environment path("PATH", "/nowhere:" + (folder / "venv/bin"));

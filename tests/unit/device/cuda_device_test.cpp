@@ -43,18 +43,18 @@ class CudaDeviceTest : public testing::Test {
     return std::move(make_devices(runtime_, config_, stop_).front());
   }
 
-  CopyJob copy_of(std::int64_t step, Nanos duration, bool by_caller = false) const {
+  CopyJob copy_job(std::int64_t step, Nanos duration, bool caller_copies = false) const {
     CopyJob job;
     job.step = step;
     job.duration = duration;
-    job.by_caller = by_caller;
+    job.caller_copies = caller_copies;
     job.host = host_.empty() ? nullptr : host_.data();
     job.bytes = std::ssize(host_);
     return job;
   }
 
   std::vector<DeviceTimes> run(Device& device, std::int64_t steps, Nanos copy, Nanos compute) {
-    return run_steps(device, config_, steps, copy_of(0, copy), compute);
+    return run_steps(device, config_, steps, copy_job(0, copy), compute);
   }
 
   std::string error_of_making() {
@@ -72,7 +72,7 @@ class CudaDeviceTest : public testing::Test {
   std::vector<std::byte> host_;
 };
 
-TEST_F(CudaDeviceTest, TimesAreThoseOfTheDevice) {
+TEST_F(CudaDeviceTest, ReportsTimesOfDevice) {
   for (const CopyMode mode : {CopyMode::sync, CopyMode::async, CopyMode::stream}) {
     runtime_ = std::make_shared<PretendRuntime>();
     config_.trainer.copy.value = mode;
@@ -93,7 +93,7 @@ TEST_F(CudaDeviceTest, TimesAreThoseOfTheDevice) {
   }
 }
 
-TEST_F(CudaDeviceTest, OnAStreamOfItsOwnACopyRunsDuringTheCompute) {
+TEST_F(CudaDeviceTest, OverlapsCopyWithComputeOnOwnStream) {
   config_.trainer.copy.value = CopyMode::stream;
   const std::vector<DeviceTimes> times = run(*make(), 6, kCopy, kCompute);
   for (std::size_t i = 1; i < times.size(); ++i) {
@@ -102,7 +102,7 @@ TEST_F(CudaDeviceTest, OnAStreamOfItsOwnACopyRunsDuringTheCompute) {
   }
 }
 
-TEST_F(CudaDeviceTest, EachStepInFlightHasItsOwnBuffer) {
+TEST_F(CudaDeviceTest, GivesEachStepInFlightItsOwnBuffer) {
   use_bytes();
   for (const CopyMode mode : {CopyMode::sync, CopyMode::async, CopyMode::stream}) {
     for (const std::int64_t in_flight : {1, 2, 5}) {
@@ -125,22 +125,22 @@ TEST_F(CudaDeviceTest, EachStepInFlightHasItsOwnBuffer) {
   }
 }
 
-TEST_F(CudaDeviceTest, NothingToCopyAndNothingToComputeTakeNoTime) {
+TEST_F(CudaDeviceTest, SpendsNoTimeOnEmptySteps) {
   for (const DeviceTimes& times : run(*make(), 4, 0, 0)) {
     EXPECT_FALSE(times.copy.ran());
     EXPECT_EQ(times.compute.wall(), 0);
   }
 }
 
-TEST_F(CudaDeviceTest, ACopyByTheCallerHasEndedOnReturn) {
+TEST_F(CudaDeviceTest, EndsCallersCopyBeforeReturn) {
   use_bytes();
   runtime_->copy_rate = 1e-3;
   const auto device = make();
-  ASSERT_TRUE(device->submit_copy(copy_of(0, 0, true)));
+  ASSERT_TRUE(device->submit_copy(copy_job(0, 0, true)));
   EXPECT_GE(runtime_->now(), runtime_->work("copy").front().end);
 }
 
-TEST_F(CudaDeviceTest, ClocksThatDriftAreSetAgain) {
+TEST_F(CudaDeviceTest, CorrectsDriftingClock) {
   runtime_->drift = 50e-6;
   config_.trainer.in_flight.value = 1;
   const auto device = make();
@@ -155,7 +155,7 @@ TEST_F(CudaDeviceTest, ClocksThatDriftAreSetAgain) {
 }
 
 // A crowded host reads the clock late for a while.
-TEST_F(CudaDeviceTest, AnchorsThatAreFarFromCertainAreNotTaken) {
+TEST_F(CudaDeviceTest, RejectsUncertainAnchors) {
   config_.trainer.in_flight.value = 1;
   const auto device = make();
   runtime_->event_latency = 600 * kMicrosecond;
@@ -163,7 +163,7 @@ TEST_F(CudaDeviceTest, AnchorsThatAreFarFromCertainAreNotTaken) {
   EXPECT_LT(device->facts().metrics[1].value, 10e-6);
 }
 
-TEST_F(CudaDeviceTest, ALongComputeDoesNotKeepTheClockFromBeingSet) {
+TEST_F(CudaDeviceTest, SetsClockDuringLongCompute) {
   runtime_->drift = 50e-6;
   const auto device = make();
   const int before = runtime_->calls("record");
@@ -173,7 +173,7 @@ TEST_F(CudaDeviceTest, ALongComputeDoesNotKeepTheClockFromBeingSet) {
   expect_near(times[0].compute.end, runtime_->work("spin")[1].end, 80 * kMicrosecond);
 }
 
-TEST_F(CudaDeviceTest, LaunchesSplitTheStep) {
+TEST_F(CudaDeviceTest, SplitsStepIntoLaunches) {
   config_.trainer.launches.value = 7;
   const std::vector<DeviceTimes> times = run(*make(), 3, 0, kCompute + 3);
   const auto spins = runtime_->work("spin");
@@ -187,7 +187,7 @@ TEST_F(CudaDeviceTest, LaunchesSplitTheStep) {
 }
 
 // A call takes a microsecond, a kernel seven: 0.7 us of each are the GPU's own.
-TEST_F(CudaDeviceTest, WhatAKernelCostsIsPartOfTheStep) {
+TEST_F(CudaDeviceTest, CountsKernelCostAsPartOfStep) {
   runtime_->kernel_cost = 700;
   config_.trainer.launches.value = 300;
   for (const bool graph : {false, true}) {
@@ -197,7 +197,7 @@ TEST_F(CudaDeviceTest, WhatAKernelCostsIsPartOfTheStep) {
   }
 }
 
-TEST_F(CudaDeviceTest, KernelsThatCostMoreThanTheStepAreNotWaitedFor) {
+TEST_F(CudaDeviceTest, AddsNoSpinToKernelsLongerThanStep) {
   runtime_->kernel_cost = 5 * kMicrosecond;
   config_.trainer.launches.value = 100;
   const auto device = make();
@@ -206,7 +206,7 @@ TEST_F(CudaDeviceTest, KernelsThatCostMoreThanTheStepAreNotWaitedFor) {
 }
 
 // A call takes a microsecond, a kernel a tenth of that.
-TEST_F(CudaDeviceTest, WhatTheGpuWaitsForLaunchesIsNoCompute) {
+TEST_F(CudaDeviceTest, ExcludesWaitForLaunchesFromCompute) {
   config_.trainer.launches.value = 100;
   const std::vector<DeviceTimes> times = run(*make(), 3, 0, 10 * kMicrosecond);
   for (const DeviceTimes& step : times) {
@@ -216,7 +216,7 @@ TEST_F(CudaDeviceTest, WhatTheGpuWaitsForLaunchesIsNoCompute) {
   }
 }
 
-TEST_F(CudaDeviceTest, AGraphIsLaunchedOncePerStepWithTheStepsOwnTime) {
+TEST_F(CudaDeviceTest, LaunchesGraphOncePerStepWithItsTime) {
   config_.trainer.launches.value = 4;
   config_.trainer.graph.value = true;
   const auto device = make();
@@ -226,7 +226,7 @@ TEST_F(CudaDeviceTest, AGraphIsLaunchedOncePerStepWithTheStepsOwnTime) {
     if (step > 1) {
       ASSERT_TRUE(device->wait_computed(step - 2));
     }
-    ASSERT_TRUE(device->submit_copy(copy_of(step, 0)));
+    ASSERT_TRUE(device->submit_copy(copy_job(step, 0)));
     device->submit_compute(step, (step + 1) * kMillisecond);
   }
   ASSERT_TRUE(device->wait_computed(4));
@@ -236,25 +236,25 @@ TEST_F(CudaDeviceTest, AGraphIsLaunchedOncePerStepWithTheStepsOwnTime) {
 }
 
 // 4096^3 products at 1e5 per ns take 0.69 ms: 16 of them fit into 12 ms, and of 8192 they do not.
-TEST_F(CudaDeviceTest, ProductsAreMeasuredAndFillTheStep) {
+TEST_F(CudaDeviceTest, FillsStepWithMeasuredProducts) {
   config_.trainer.compute.set(parse_compute("gemm:12ms"));
   const auto device = make();
   const std::vector<DeviceTimes> times = run(*device, 3, 0, 12 * kMillisecond);
-  for (const DeviceTimes& of_step : times)
-    expect_near(of_step.compute.wall(), 12 * kMillisecond, 200 * kMicrosecond);
+  for (const DeviceTimes& step_times : times)
+    expect_near(step_times.compute.wall(), 12 * kMillisecond, 200 * kMicrosecond);
   EXPECT_THAT(device->facts().notes.back(),
               HasSubstr("compute: 4096 x 4096 matrices, pretended products"));
 }
 
-TEST_F(CudaDeviceTest, ProductsAreMeasuredOnceTheClockHasRisen) {
+TEST_F(CudaDeviceTest, MeasuresProductsAfterClockRise) {
   config_.trainer.compute.set(parse_compute("gemm:12ms"));
-  runtime_->clock_rises_in = 400 * kMillisecond;
-  for (const DeviceTimes& of_step : run(*make(), 3, 0, 12 * kMillisecond))
-    expect_near(of_step.compute.wall(), 12 * kMillisecond, 200 * kMicrosecond);
+  runtime_->clock_ramp_end = 400 * kMillisecond;
+  for (const DeviceTimes& step_times : run(*make(), 3, 0, 12 * kMillisecond))
+    expect_near(step_times.compute.wall(), 12 * kMillisecond, 200 * kMicrosecond);
 }
 
-// As under a load that the calibration is none of.
-TEST_F(CudaDeviceTest, ProductsAreCorrectedByTheFirstSteps) {
+// The GPU gets slower after the calibration, as under another load.
+TEST_F(CudaDeviceTest, CorrectsProductsByFirstSteps) {
   config_.trainer.compute.set(parse_compute("gemm:12ms"));
   const auto device = make();
   runtime_->product_rate *= 0.8;
@@ -264,7 +264,7 @@ TEST_F(CudaDeviceTest, ProductsAreCorrectedByTheFirstSteps) {
     expect_near(times[i].compute.wall(), 12 * kMillisecond, 300 * kMicrosecond);
 }
 
-TEST_F(CudaDeviceTest, BytesAreNormalisedAsTheHostDoesIt) {
+TEST_F(CudaDeviceTest, NormalisesBytesLikeHost) {
   for (const Layout layout : {Layout::nchw, Layout::nhwc}) {
     runtime_ = std::make_shared<PretendRuntime>();
     config_.image.layout.value = layout;
@@ -280,7 +280,7 @@ TEST_F(CudaDeviceTest, BytesAreNormalisedAsTheHostDoesIt) {
     expect_near(times[0].compute.wall(), kCompute + jobs[1].end - jobs[1].begin, kNear);
     const auto* floats = static_cast<const float*>(jobs[1].place);
     const augment::Scaling scaling =
-        augment::scaling_of(*augment::normalise_of(config_.image.augment.value));
+        augment::make_scaling(*augment::find_normalise(config_.image.augment.value));
     const std::size_t pixels = 16;
     for (std::size_t i = 0; i < host_.size(); ++i) {
       const std::size_t image = i / (3 * pixels), channel = i / pixels % 3, pixel = i % pixels;
@@ -292,7 +292,7 @@ TEST_F(CudaDeviceTest, BytesAreNormalisedAsTheHostDoesIt) {
   }
 }
 
-TEST_F(CudaDeviceTest, WhatStaysOnTheGpuIsNormalisedAllTheSame) {
+TEST_F(CudaDeviceTest, NormalisesReusedBytes) {
   use_bytes(Transfer::u8);
   const auto device = make();
   const std::vector<DeviceTimes> copied = run(*device, 2, 0, kCompute);
@@ -312,7 +312,7 @@ TEST_F(CudaDeviceTest, WhatStaysOnTheGpuIsNormalisedAllTheSame) {
   EXPECT_EQ(jobs[3].place, jobs[1].place);
 }
 
-TEST_F(CudaDeviceTest, WhatItMadeIsFreed) {
+TEST_F(CudaDeviceTest, FreesAllResources) {
   use_bytes(Transfer::u8);
   config_.trainer.copy.value = CopyMode::stream;
   config_.trainer.graph.value = true;
@@ -327,7 +327,7 @@ TEST_F(CudaDeviceTest, WhatItMadeIsFreed) {
   }
 }
 
-TEST_F(CudaDeviceTest, TooLittleMemoryIsSaid) {
+TEST_F(CudaDeviceTest, ReportsTooLittleMemory) {
   use_bytes();
   runtime_->memory = 100;
   EXPECT_EQ(error_of_making(),
@@ -336,11 +336,11 @@ TEST_F(CudaDeviceTest, TooLittleMemoryIsSaid) {
   EXPECT_EQ(runtime_->owned(), 0);
 }
 
-TEST_F(CudaDeviceTest, ALostDeviceIsSaid) {
+TEST_F(CudaDeviceTest, ReportsLostDevice) {
   const auto device = make();
   run(*device, 3, kCopy, kCompute);
   runtime_->fail("query", 0, "cudaErrorECCUncorrectable");
-  ASSERT_TRUE(device->submit_copy(copy_of(3, kCopy)));
+  ASSERT_TRUE(device->submit_copy(copy_job(3, kCopy)));
   device->submit_compute(3, kCompute);
   try {
     device->wait_computed(3);
@@ -350,14 +350,14 @@ TEST_F(CudaDeviceTest, ALostDeviceIsSaid) {
   }
 }
 
-TEST_F(CudaDeviceTest, ErrorsNobodyKnowsKeepTheirName) {
+TEST_F(CudaDeviceTest, KeepsNamesOfUnknownErrors) {
   runtime_->fail("make_stream", 0, "cudaErrorOfTheFuture");
   EXPECT_EQ(error_of_making(),
             "GPU 0: a stream: the CUDA runtime failed (cudaErrorOfTheFuture, code 999); give "
             "--device sim, or run again");
 }
 
-TEST_F(CudaDeviceTest, WhyThereIsNoGpuIsSaid) {
+TEST_F(CudaDeviceTest, ExplainsMissingGpu) {
   runtime_->driver = 0;
   EXPECT_THAT(error_of_making(), HasSubstr("device = cuda: no NVIDIA driver here"));
   runtime_->driver = 12020;
@@ -375,7 +375,7 @@ TEST_F(CudaDeviceTest, WhyThereIsNoGpuIsSaid) {
   EXPECT_THAT(error_of_making(), HasSubstr("built without the CUDA toolkit"));
 }
 
-TEST_F(CudaDeviceTest, AGpuThatIsThereAndCannotBeUsedIsToldApartFromNone) {
+TEST_F(CudaDeviceTest, DistinguishesUnusableGpuFromNone) {
   EXPECT_EQ(cuda::why_gpu_unusable(nullptr), std::nullopt);
   EXPECT_EQ(cuda::why_gpu_unusable(runtime_.get()), std::nullopt);
   runtime_->driver = 0;
@@ -394,7 +394,7 @@ TEST_F(CudaDeviceTest, AGpuThatIsThereAndCannotBeUsedIsToldApartFromNone) {
               HasSubstr("compute capability 7.0"));
 }
 
-TEST_F(CudaDeviceTest, RanksShareGpusInTurn) {
+TEST_F(CudaDeviceTest, SharesGpusAmongRanks) {
   config_.trainer.ranks.value = 5;
   runtime_->devices = 2;
   const auto devices = make_devices(runtime_, config_, stop_);
@@ -406,14 +406,14 @@ TEST_F(CudaDeviceTest, RanksShareGpusInTurn) {
   EXPECT_TRUE(devices[1]->facts().notes.empty());
 }
 
-TEST_F(CudaDeviceTest, AtMostTenRanksWaitForEachOtherOnOneGpu) {
+TEST_F(CudaDeviceTest, RejectsElevenSynchronisedRanksOnOneGpu) {
   config_.trainer.sync_ranks.value = true;
   config_.trainer.ranks.value = 11;
   EXPECT_THAT(error_of_making(), HasSubstr("sync-ranks: 11 ranks would wait for each other"));
 }
 
-// One thread plays all ranks: nobody waits before all have submitted.
-TEST_F(CudaDeviceTest, WithABarrierTheComputesOfAStepBeginTogether) {
+// One thread plays all ranks. It waits only after all ranks have submitted.
+TEST_F(CudaDeviceTest, BeginsComputesOfStepTogetherAtBarrier) {
   config_.trainer.ranks.value = 3;
   config_.trainer.sync_ranks.value = true;
   for (const CopyMode mode : {CopyMode::async, CopyMode::stream}) {
@@ -423,8 +423,8 @@ TEST_F(CudaDeviceTest, WithABarrierTheComputesOfAStepBeginTogether) {
     const auto devices = make_devices(runtime_, config_, stop_);
     for (std::int64_t step = 0; step < 5; ++step) {
       for (std::size_t rank = 0; rank < 3; ++rank) {
-        ASSERT_TRUE(
-            devices[rank]->submit_copy(copy_of(step, static_cast<Nanos>(1 + rank) * kMillisecond)));
+        ASSERT_TRUE(devices[rank]->submit_copy(
+            copy_job(step, static_cast<Nanos>(1 + rank) * kMillisecond)));
         devices[rank]->submit_compute(step, kCompute);
       }
       Nanos last_ready = 0, first = 0;
@@ -442,20 +442,20 @@ TEST_F(CudaDeviceTest, WithABarrierTheComputesOfAStepBeginTogether) {
   }
 }
 
-TEST_F(CudaDeviceTest, AStopEndsAWaitAtAGate) {
+TEST_F(CudaDeviceTest, EndsWaitAtGateOnStop) {
   config_.trainer.ranks.value = 2;
   config_.trainer.sync_ranks.value = true;
   const auto devices = make_devices(runtime_, config_, stop_);
-  ASSERT_TRUE(devices[0]->submit_copy(copy_of(0, 0)));
+  ASSERT_TRUE(devices[0]->submit_copy(copy_job(0, 0)));
   devices[0]->submit_compute(0, kCompute);
   EXPECT_FALSE(devices[0]->collect());
   stop_ = 1;
   EXPECT_FALSE(devices[0]->wait_computed(0));  // the other rank never comes
 }
 
-TEST_F(CudaDeviceTest, AStopEndsALongWait) {
+TEST_F(CudaDeviceTest, EndsLongWaitOnStop) {
   const auto device = make();
-  ASSERT_TRUE(device->submit_copy(copy_of(0, 0)));
+  ASSERT_TRUE(device->submit_copy(copy_job(0, 0)));
   device->submit_compute(0, 3600 * kSecond);
   stop_ = 1;
   EXPECT_FALSE(device->wait_computed(0));

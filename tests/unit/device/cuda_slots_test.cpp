@@ -34,7 +34,7 @@ class CudaSlotsTest : public testing::Test {
   std::shared_ptr<DeviceGroup> gang_ = std::make_shared<DeviceGroup>(runtime_, 1, 2, false);
 };
 
-TEST_F(CudaSlotsTest, OfEveryModeAreUsable) {
+TEST_F(CudaSlotsTest, MakesUsableSlotsOfEveryMode) {
   for (const auto& word : Words<MemoryMode>::table()) {
     SCOPED_TRACE(word.name);
     const auto slots = make(word.value, 3, 5000);
@@ -47,12 +47,12 @@ TEST_F(CudaSlotsTest, OfEveryModeAreUsable) {
   EXPECT_EQ(runtime_->calls("allocate_host"), 3);  // the gang's words, pin-thread, pinned-slots
 }
 
-TEST_F(CudaSlotsTest, WithoutBytesNothingIsAllocated) {
+TEST_F(CudaSlotsTest, TakesNoMemoryForEmptySlots) {
   EXPECT_EQ(make(MemoryMode::pinned_slots, 3, 0)->locked_bytes(), 0);
   EXPECT_EQ(runtime_->calls("allocate_host"), 1);
 }
 
-TEST_F(CudaSlotsTest, ThatCannotBeLockedAreOrdinaryAndSayWhy) {
+TEST_F(CudaSlotsTest, ExplainsSlotsThatCannotBeLocked) {
   runtime_->host_memory = 0;
   for (const MemoryMode mode : {MemoryMode::pin_thread, MemoryMode::pinned_slots,
                                 MemoryMode::registered, MemoryMode::write_combined}) {
@@ -66,7 +66,7 @@ TEST_F(CudaSlotsTest, ThatCannotBeLockedAreOrdinaryAndSayWhy) {
   }
 }
 
-TEST_F(CudaSlotsTest, SharedMemoryIsRegisteredWhereItLies) {
+TEST_F(CudaSlotsTest, RegistersSharedMemoryInPlace) {
   alignas(4096) static std::array<std::byte, 3 * 8192> memory;
   for (const MemoryMode mode :
        {MemoryMode::pageable, MemoryMode::pinned_slots, MemoryMode::registered}) {
@@ -84,7 +84,7 @@ TEST_F(CudaSlotsTest, SharedMemoryIsRegisteredWhereItLies) {
   EXPECT_THAT(slots->fallback_reason(), HasSubstr("memory = pinned-slots: "));
 }
 
-TEST_F(CudaSlotsTest, ARangeIsRegisteredInChunksOfWholeSlots) {
+TEST_F(CudaSlotsTest, RegistersRangeInChunksOfWholeSlots) {
   std::vector<std::byte> memory(7 * 1000);
   {
     const RegisteredRange range(*runtime_, memory.data(), 7, 1000, 2500);
@@ -95,7 +95,7 @@ TEST_F(CudaSlotsTest, ARangeIsRegisteredInChunksOfWholeSlots) {
   EXPECT_EQ(runtime_->calls("unregister_host"), 4);
 }
 
-TEST_F(CudaSlotsTest, AFailureUndoesTheChunksBefore) {
+TEST_F(CudaSlotsTest, UndoesChunksAfterFailure) {
   std::vector<std::byte> memory(7 * 1000);
   runtime_->fail("register_host", 2, "cudaErrorMemoryAllocation");
   const RegisteredRange range(*runtime_, memory.data(), 7, 1000, 2500);

@@ -28,14 +28,14 @@ TEST(DeviceTimeline, BeginsNextCopyAfterComputeOnOneStream) {
   DeviceTimeline timeline(false);
   submit(timeline, 10);
   submit(timeline, 11);
-  EXPECT_EQ(timeline.copy_of(1), nullptr);
+  EXPECT_EQ(timeline.find_copy(1), nullptr);
   EXPECT_EQ(timeline.copy_end(), kNever);
   EXPECT_EQ(timeline.copy_queue_free(), kNever);
   timeline.begin_compute();
   EXPECT_FALSE(timeline.ready());
   timeline.end_compute(40);
-  ASSERT_NE(timeline.copy_of(0), nullptr);
-  EXPECT_EQ(timeline.copy_of(0)->begin, 40);
+  ASSERT_NE(timeline.find_copy(0), nullptr);
+  EXPECT_EQ(timeline.find_copy(0)->begin, 40);
   EXPECT_EQ(timeline.ready(), 45);
   timeline.begin_compute();
   timeline.end_compute(60);

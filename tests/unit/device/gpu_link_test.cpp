@@ -42,7 +42,7 @@ TEST(GpuLink, LeavesOutWhatTheKernelDoesNotSay) {
   EXPECT_TRUE(gpu_link_metrics(root.path(), "0000:01:00.0", {0}).empty());
 }
 
-TEST(GpuLink, OfSeveralTheWeakestIsShown) {
+TEST(GpuLink, ShowsWeakestOfSeveral) {
   const PretendRoot root;
   add_gpu(root, "0000:01:00.0", "16");
   add_gpu(root, "0000:02:00.0", "4");

@@ -61,9 +61,9 @@ void PretendRuntime::sleep_until(Nanos at, const std::atomic<int>& stop) {
   now_ = std::max(now_, at);
 }
 
-Status PretendRuntime::versions(int& of_driver, int& of_runtime) {
-  of_driver = driver;
-  of_runtime = 13000;
+Status PretendRuntime::versions(int& driver_version, int& runtime_version) {
+  driver_version = driver;
+  runtime_version = 13000;
   return called("versions");
 }
 
@@ -190,8 +190,9 @@ Status PretendRuntime::query(Event event, bool& done) {
   const Lock lock(mutex_);
   const Status status = called("query");
   advance();
-  const auto* of_event = static_cast<PretendEvent*>(event.handle);
-  done = aborted() || (of_event->recorded && of_event->known && of_event->at <= clock());
+  const auto* pretend_event = static_cast<PretendEvent*>(event.handle);
+  done = aborted() ||
+         (pretend_event->recorded && pretend_event->known && pretend_event->at <= clock());
   return status;
 }
 
@@ -201,9 +202,9 @@ Status PretendRuntime::synchronise(Event event) {
     const Lock lock(mutex_);
     const Status status = called("synchronise");
     if (!status.ok()) return status;
-    const auto* of_event = static_cast<PretendEvent*>(event.handle);
-    if (!of_event->known) return {999, "deadlock"};
-    at = of_event->at;
+    const auto* pretend_event = static_cast<PretendEvent*>(event.handle);
+    if (!pretend_event->known) return {999, "deadlock"};
+    at = pretend_event->at;
     if (!real_time_) now_ = std::max(now_, at);
   }
   if (real_time_) loaderscope::sleep_until(at);
@@ -296,7 +297,8 @@ Status PretendRuntime::unregister_host(void*) {
   return called("unregister_host");
 }
 
-Status PretendRuntime::copy_in(void* to, const void* host, std::size_t bytes, Stream stream) {
+Status PretendRuntime::copy_to_device(void* to, const void* host, std::size_t bytes,
+                                      Stream stream) {
   const Lock lock(mutex_);
   const Status status = called("copy_in");
   if (!status.ok()) return status;
@@ -310,8 +312,9 @@ Status PretendRuntime::copy_in(void* to, const void* host, std::size_t bytes, St
   return {};
 }
 
-Status PretendRuntime::copy_out(void* host, const void* from, std::size_t bytes, Stream stream) {
-  return copy_in(host, from, bytes, stream);
+Status PretendRuntime::copy_to_host(void* host, const void* from, std::size_t bytes,
+                                    Stream stream) {
+  return copy_to_device(host, from, bytes, stream);
 }
 
 // --- kernels ---
@@ -331,9 +334,9 @@ Status PretendRuntime::spin(const Spin& spin, Stream stream) {
   const Status status = called("spin");
   if (!status.ok()) return status;
   abort_ = spin.abort;
-  auto* of_stream = static_cast<PretendStream*>(stream.handle);
-  if (of_stream->capturing) {
-    of_stream->captured.push_back(spin);
+  auto* pretend_stream = static_cast<PretendStream*>(stream.handle);
+  if (pretend_stream->capturing) {
+    pretend_stream->captured.push_back(spin);
   } else {
     launch_work(stream, "spin", (spin.variable ? *spin.variable : spin.duration) + kernel_cost);
   }
@@ -372,7 +375,7 @@ Status PretendRuntime::gemm(const Gemm& gemm, Stream stream) {
   const Lock lock(mutex_);
   const double size = gemm.size;
   if (first_product_ == 0) first_product_ = clock();
-  const bool is_slow = clock() - first_product_ < clock_rises_in;
+  const bool is_slow = clock() - first_product_ < clock_ramp_end;
   const double rate = is_slow ? product_rate / 5 : product_rate;
   launch_work(stream, "gemm", static_cast<Nanos>(size * size * size / rate));
   return called("gemm");
@@ -385,9 +388,10 @@ Status PretendRuntime::begin_capture(Stream stream) {
 
 Status PretendRuntime::end_capture(Stream stream, Graph& graph) {
   const Lock lock(mutex_);
-  auto* of_stream = static_cast<PretendStream*>(stream.handle);
-  of_stream->capturing = false;
-  graphs_.push_back(std::make_unique<std::vector<Spin>>(std::exchange(of_stream->captured, {})));
+  auto* pretend_stream = static_cast<PretendStream*>(stream.handle);
+  pretend_stream->capturing = false;
+  graphs_.push_back(
+      std::make_unique<std::vector<Spin>>(std::exchange(pretend_stream->captured, {})));
   graph.handle = graphs_.back().get();
   ++owned_;
   return called("end_capture");

@@ -1,6 +1,6 @@
-// A CUDA runtime that only pretends: streams, events, gates and memory with scripted timings, on a
-// clock that moves by itself (one microsecond per call, and as far as a wait lasts) or on the real
-// one.
+// A CUDA runtime that only pretends: streams, events, gates and memory with scripted timings. They
+// run on the real clock or on a scripted one. The scripted clock moves by one microsecond per call,
+// and to the end of each wait.
 #pragma once
 
 #include <deque>
@@ -26,24 +26,24 @@ class PretendRuntime : public Runtime {
   double drift = 0;  // seconds that the device's clock gains per second
   Nanos event_latency = kMicrosecond;
   double copy_rate = 25;      // bytes per ns
-  Nanos context_takes = 0;    // of the first page-locking, which makes it
+  Nanos context_takes = 0;    // extra time of the first page-locking, which makes the context
   double lock_rate = 0;       // bytes per ns; 0: page-locking takes no time
-  Nanos kernel_cost = 0;      // of a kernel that spins, beside its spin
+  Nanos kernel_cost = 0;      // time of a kernel that spins, without its spin
   double product_rate = 1e5;  // multiplications per ns
-  Nanos clock_rises_in = 0;   // since the first product; until then it has a fifth of that rate
-  // On the real clock: whoever copies waits for what is before it in the stream, and keeps all
-  // others out of the runtime meanwhile, as a driver does for memory that is not page-locked.
+  Nanos clock_ramp_end = 0;   // since the first product; until then it has a fifth of that rate
+  // Makes a copy on the real clock wait for the earlier work of its stream. Meanwhile it keeps all
+  // other threads out of the runtime, as a driver does for pageable memory.
   bool copies_block = false;
   Bytes memory = Bytes{1} << 40, host_memory = Bytes{1} << 40;
   // From the `after`-th call on, `call` fails with that error.
   void fail(const std::string& call, int after, const std::string& name);
 
-  // What happened.
+  // The calls and work so far.
   struct Work {
     std::string what;
     Nanos begin = 0, end = 0;
     const void* place = nullptr;
-    const void* from = nullptr;  // of a copy
+    const void* from = nullptr;  // source of a copy
   };
   std::vector<Work> work(const std::string& what) const;
   int calls(const std::string& call) const;
@@ -73,8 +73,8 @@ class PretendRuntime : public Runtime {
   Status free_host(void* place) override;
   Status register_host(void* place, std::size_t bytes) override;
   Status unregister_host(void* place) override;
-  Status copy_in(void* to, const void* host, std::size_t bytes, Stream stream) override;
-  Status copy_out(void* host, const void* from, std::size_t bytes, Stream stream) override;
+  Status copy_to_device(void* to, const void* host, std::size_t bytes, Stream stream) override;
+  Status copy_to_host(void* host, const void* from, std::size_t bytes, Stream stream) override;
   Status spin(const Spin& spin, Stream stream) override;
   Status gate(const Gate& gate, Stream stream) override;
   Status normalise(const Normalisation& job, Stream stream) override;
@@ -101,7 +101,7 @@ class PretendRuntime : public Runtime {
     Gate gate;
   };
   struct PretendStream {
-    std::deque<Task> tasks;  // whose end is not known
+    std::deque<Task> tasks;  // tasks whose end is unknown
     Nanos tail = 0;
     bool capturing = false;
     std::vector<Spin> captured;
@@ -114,7 +114,7 @@ class PretendRuntime : public Runtime {
   void advance();
   bool advance(PretendStream& stream);
   bool pass_gate(const Task& task, Nanos at);
-  Status take_memory(std::size_t bytes, Bytes& left, void*& place);  // it begins on a page
+  Status take_memory(std::size_t bytes, Bytes& left, void*& place);  // page-aligned
   void launch_work(Stream stream, const std::string& what, Nanos duration,
                    const void* place = nullptr, const void* from = nullptr);
 
@@ -128,7 +128,7 @@ class PretendRuntime : public Runtime {
   std::vector<std::unique_ptr<PretendEvent>> events_;
   std::vector<std::unique_ptr<std::vector<Spin>>> graphs_;
   std::map<void*, std::size_t> allocated_;
-  std::map<std::int64_t, std::map<std::int32_t, Nanos>> arrivals_;  // by the gate's step and rank
+  std::map<std::int64_t, std::map<std::int32_t, Nanos>> arrivals_;  // keys: gate's step and rank
   const AbortWord* abort_ = nullptr;
   std::vector<Work> done_;
   std::int64_t owned_ = 0;

@@ -25,20 +25,20 @@ class SimDeviceTest : public testing::Test {
     return find_row<DeviceRow>("sim", device_table()).make(config_, stop_);
   }
 
-  static CopyJob copy_of(std::int64_t step, Nanos duration, bool by_caller = false) {
+  static CopyJob copy_job(std::int64_t step, Nanos duration, bool caller_copies = false) {
     CopyJob job;
     job.step = step;
     job.duration = duration;
-    job.by_caller = by_caller;
+    job.caller_copies = caller_copies;
     return job;
   }
 
   // Steps submitted one right after the other.
   static std::vector<DeviceTimes> run(Device& device, std::int64_t steps, Nanos copy, Nanos compute,
-                                      bool by_caller = false) {
+                                      bool caller_copies = false) {
     std::vector<DeviceTimes> times;
     for (std::int64_t step = 0; step < steps; ++step) {
-      EXPECT_TRUE(device.submit_copy(copy_of(step, copy, by_caller)));
+      EXPECT_TRUE(device.submit_copy(copy_job(step, copy, caller_copies)));
       device.submit_compute(step, compute);
       if (step > 1) {
         EXPECT_TRUE(device.wait_computed(step - 2));
@@ -66,7 +66,7 @@ class SimDeviceTest : public testing::Test {
   RunConfig config_;
 };
 
-TEST_F(SimDeviceTest, OnOneStreamCopiesAndComputesTakeTurns) {
+TEST_F(SimDeviceTest, AlternatesCopiesAndComputesOnOneStream) {
   const auto devices = make(CopyMode::async);
   const std::vector<DeviceTimes> times = run(*devices[0], 6, kCopy, kCompute);
   for (std::size_t i = 0; i < times.size(); ++i) {
@@ -78,11 +78,11 @@ TEST_F(SimDeviceTest, OnOneStreamCopiesAndComputesTakeTurns) {
   }
 }
 
-TEST_F(SimDeviceTest, OnAStreamOfItsOwnACopyRunsDuringTheCompute) {
+TEST_F(SimDeviceTest, OverlapsCopyWithComputeOnOwnStream) {
   config_.trainer.in_flight.value = 6;
   const auto devices = make(CopyMode::stream);
   for (std::int64_t step = 0; step < 6; ++step) {  // all are submitted before the first has ended
-    EXPECT_TRUE(devices[0]->submit_copy(copy_of(step, kHour)));
+    EXPECT_TRUE(devices[0]->submit_copy(copy_job(step, kHour)));
     devices[0]->submit_compute(step, kHour);
   }
   DeviceTimes before = devices[0]->collect().value();
@@ -95,7 +95,7 @@ TEST_F(SimDeviceTest, OnAStreamOfItsOwnACopyRunsDuringTheCompute) {
   }
 }
 
-TEST_F(SimDeviceTest, NothingToCopyIsNoCopy) {
+TEST_F(SimDeviceTest, SkipsEmptyCopies) {
   const auto devices = make(CopyMode::async);
   for (const DeviceTimes& times : run(*devices[0], 4, 0, kMillisecond))
     EXPECT_FALSE(times.copy.ran());
@@ -105,7 +105,7 @@ TEST_F(SimDeviceTest, WaitsLastUntilTheEnd) {
   const auto devices = make(CopyMode::sync);
   Device& device = *devices[0];
   const Nanos begin = monotonic_now();
-  ASSERT_TRUE(device.submit_copy(copy_of(0, kCopy)));
+  ASSERT_TRUE(device.submit_copy(copy_job(0, kCopy)));
   EXPECT_FALSE(device.collect());
   ASSERT_TRUE(device.wait_copied(0));
   EXPECT_GE(monotonic_now() - begin, kCopy);
@@ -114,11 +114,11 @@ TEST_F(SimDeviceTest, WaitsLastUntilTheEnd) {
   EXPECT_GE(monotonic_now() - begin, kCopy + kCompute);
 }
 
-TEST_F(SimDeviceTest, PageableMemoryKeepsTheCallerAndIsRead) {
+TEST_F(SimDeviceTest, BlocksCallerDuringPageableCopy) {
   for (const CopyMode mode : {CopyMode::async, CopyMode::stream}) {
     const auto devices = make(mode);
     std::vector<std::byte> host(1 << 16, std::byte{7});
-    CopyJob job = copy_of(0, kCopy, true);
+    CopyJob job = copy_job(0, kCopy, true);
     job.host = host.data();
     job.bytes = std::ssize(host);
     const Nanos begin = monotonic_now();
@@ -142,7 +142,7 @@ TEST_F(SimDeviceTest, WaitsForTheLastStepsInFlightAfterTheyWereCollected) {
       if (step >= in_flight) {
         ASSERT_TRUE(device.wait_computed(step - in_flight));
       }
-      ASSERT_TRUE(device.submit_copy(copy_of(step, 0)));
+      ASSERT_TRUE(device.submit_copy(copy_job(step, 0)));
       device.submit_compute(step, kMillisecond);
       Nanos end = 0;
       while (const auto times = device.collect()) end = times->compute.end;
@@ -155,7 +155,7 @@ TEST_F(SimDeviceTest, WaitsForTheLastStepsInFlightAfterTheyWereCollected) {
   }
 }
 
-TEST_F(SimDeviceTest, WithABarrierTheComputesOfAStepBeginTogether) {
+TEST_F(SimDeviceTest, BeginsComputesOfStepTogetherAtBarrier) {
   for (const CopyMode mode : {CopyMode::sync, CopyMode::async, CopyMode::stream}) {
     const auto devices = make(mode, 3, true);
     std::vector<std::vector<DeviceTimes>> times(3);
@@ -168,7 +168,7 @@ TEST_F(SimDeviceTest, WithABarrierTheComputesOfAStepBeginTogether) {
             EXPECT_TRUE(devices[rank]->wait_computed(step - 2));
           }
           sleep_until(monotonic_now() + static_cast<Nanos>(rank) * kMillisecond);
-          EXPECT_TRUE(devices[rank]->submit_copy(copy_of(step, kMillisecond)));
+          EXPECT_TRUE(devices[rank]->submit_copy(copy_job(step, kMillisecond)));
           if (mode == CopyMode::sync) {
             EXPECT_TRUE(devices[rank]->wait_copied(step));
           }
@@ -182,11 +182,11 @@ TEST_F(SimDeviceTest, WithABarrierTheComputesOfAStepBeginTogether) {
     for (std::thread& thread : threads) thread.join();
     for (std::size_t step = 0; step < 8; ++step) {
       Nanos last = 0;
-      for (const auto& of_rank : times) {
-        ASSERT_EQ(of_rank.size(), 8U);
-        EXPECT_EQ(of_rank[step].compute.begin, times[0][step].compute.begin);
-        EXPECT_LE(of_rank[step].ready, of_rank[step].compute.begin);
-        last = std::max(last, of_rank[step].ready);
+      for (const auto& rank_times : times) {
+        ASSERT_EQ(rank_times.size(), 8U);
+        EXPECT_EQ(rank_times[step].compute.begin, times[0][step].compute.begin);
+        EXPECT_LE(rank_times[step].ready, rank_times[step].compute.begin);
+        last = std::max(last, rank_times[step].ready);
       }
       EXPECT_EQ(times[0][step].compute.begin, last);
     }
@@ -197,23 +197,23 @@ TEST_F(SimDeviceTest, WithABarrierTheComputesOfAStepBeginTogether) {
 class LateGate : public StepBarrier {
  public:
   void ready(std::int64_t step, Nanos at) override { begins_.emplace_back(step, at); }
-  std::optional<Nanos> begin_of(std::int64_t step) override {
-    return step < heard_ ? std::optional(begins_.at(static_cast<std::size_t>(step)).second)
-                         : std::nullopt;
+  std::optional<Nanos> find_begin(std::int64_t step) override {
+    return step < notified_ ? std::optional(begins_.at(static_cast<std::size_t>(step)).second)
+                            : std::nullopt;
   }
   void on_begin(std::function<void()> call) override { call_ = std::move(call); }
-  void hear() {
-    ++heard_;
+  void notify() {
+    ++notified_;
     call_();
   }
 
  private:
   std::vector<std::pair<std::int64_t, Nanos>> begins_;
-  std::int64_t heard_ = 0;
+  std::int64_t notified_ = 0;
   std::function<void()> call_;
 };
 
-TEST_F(SimDeviceTest, HowLateOtherProcessesWordCameIsTold) {
+TEST_F(SimDeviceTest, ReportsDelayOfNotifications) {
   LateGate gate;
   config_.trainer.ranks.value = 2;
   config_.trainer.sync_ranks.value = true;
@@ -221,12 +221,12 @@ TEST_F(SimDeviceTest, HowLateOtherProcessesWordCameIsTold) {
   std::vector<DeviceTimes> times;
   for (std::int64_t step = 0; step < 2; ++step) {
     for (const auto& device : devices) {
-      ASSERT_TRUE(device->submit_copy(copy_of(step, 0)));
+      ASSERT_TRUE(device->submit_copy(copy_job(step, 0)));
       device->submit_compute(step, kMillisecond);
     }
     EXPECT_FALSE(devices[0]->collect());
     sleep_until(monotonic_now() + 10 * kMillisecond);
-    gate.hear();
+    gate.notify();
     for (const auto& device : devices) {
       ASSERT_TRUE(device->wait_computed(step));
       times.push_back(device->collect().value());
@@ -240,19 +240,19 @@ TEST_F(SimDeviceTest, HowLateOtherProcessesWordCameIsTold) {
   EXPECT_TRUE(devices[1]->facts().metrics.empty());
 }
 
-TEST_F(SimDeviceTest, AStopEndsEveryWait) {
+TEST_F(SimDeviceTest, EndsEveryWaitOnStop) {
   const auto devices = make(CopyMode::async, 2, true);
   std::thread later([&] {
     sleep_until(monotonic_now() + 20 * kMillisecond);
     stop_ = 1;
   });
   Device& device = *devices[0];
-  ASSERT_TRUE(device.submit_copy(copy_of(0, kMillisecond)));
+  ASSERT_TRUE(device.submit_copy(copy_job(0, kMillisecond)));
   device.submit_compute(0, kMillisecond);
   const Nanos begin = monotonic_now();
   EXPECT_FALSE(device.wait_computed(0));  // the other rank never comes
   EXPECT_FALSE(device.collect());
-  EXPECT_FALSE(device.submit_copy(copy_of(1, kHour, true)));
+  EXPECT_FALSE(device.submit_copy(copy_job(1, kHour, true)));
   EXPECT_LT(monotonic_now() - begin, kHour);
   later.join();
 }

@@ -21,17 +21,17 @@ std::string complaint(const std::string& text) {
   return "nothing";
 }
 
-TEST(Axes, AreReadUnderTheNameOfTheField) {
+TEST(Axes, ReadsAxisUnderNameOfField) {
   EXPECT_EQ(parse_axis("workers=0,1,2"), (Axis{"num-workers", {"0", "1", "2"}}));
   EXPECT_EQ(parse_axis("memory=pageable"), (Axis{"memory", {"pageable"}}));
   EXPECT_EQ(parse_axis("decode.speed=1,2"), (Axis{"decode.speed", {"1", "2"}}));
 }
 
-TEST(Axes, PartValuesThatHoldCommasAtBars) {
+TEST(Axes, SplitsValuesWithCommasAtBars) {
   EXPECT_THAT(parse_axis("data=/a,b|/c").values, ElementsAre("/a,b", "/c"));
 }
 
-TEST(Axes, RefuseNonsenseByName) {
+TEST(Axes, RejectsNonsenseByName) {
   EXPECT_THAT(complaint("worker=1,2"), HasSubstr("did you mean 'workers'?"));
   EXPECT_THAT(complaint("workers="), HasSubstr("the list is empty"));
   EXPECT_THAT(complaint("workers"), HasSubstr("expected KEY=VALUE,VALUE..."));
@@ -48,7 +48,7 @@ TEST(Axes, RefuseNonsenseByName) {
   EXPECT_THROW(parse_axes({"workers=1", "num-workers=2"}), UsageError);
 }
 
-TEST(Axes, SpanAGridWithoutWhatHasNoMeaning) {
+TEST(Axes, BuildsGridWithoutMeaninglessCases) {
   const std::vector<Changes> cases =
       grid(parse_axes({"workers=0,2", "prefetch=1,4"}), scenario("cost = decode=1ms"));
   ASSERT_EQ(cases.size(), 3U);
@@ -56,7 +56,7 @@ TEST(Axes, SpanAGridWithoutWhatHasNoMeaning) {
   EXPECT_EQ(changes_to_text(cases[2]), "num-workers=2 prefetch-factor=4");
 }
 
-TEST(Axes, OfTooManyCasesAreRefusedBeforeTheyAreMade) {
+TEST(Axes, RejectsTooManyCasesBeforeMakingThem) {
   std::vector<std::string> axes;
   for (const char* key : {"workers", "prefetch", "batch", "seed", "size", "steps", "samples"})
     axes.push_back(std::string(key) + "=1,2,3,4,5,6,7,8,9,10");
@@ -68,14 +68,14 @@ TEST(Axes, OfTooManyCasesAreRefusedBeforeTheyAreMade) {
   }
 }
 
-TEST(Axes, ACaseWithoutWorkersLosesWhatNeedsThem) {
+TEST(Axes, DropsWorkerSettingsOfCaseWithoutWorkers) {
   const Experiment experiment = test::plan(
       scenario("cost = decode=1ms\nprefetch = 4\npersistent-workers = true"), {"workers=0,2"});
   EXPECT_EQ(experiment.cases[0].skipped, "");
   EXPECT_EQ(experiment.cases[1].config.loader.prefetch_factor, 4);
 }
 
-TEST(Axes, OneAtATimeBeginsWithTheBaseCaseAndDoesNotRepeatIt) {
+TEST(Axes, BeginsOneAtATimeWithBaseCaseOnce) {
   const std::vector<Changes> cases =
       one_at_a_time(parse_axes({"workers=1,2", "batch=8,16"}), scenario("workers = 2\nbatch = 8"));
   ASSERT_EQ(cases.size(), 3U);
@@ -84,17 +84,17 @@ TEST(Axes, OneAtATimeBeginsWithTheBaseCaseAndDoesNotRepeatIt) {
   EXPECT_EQ(changes_to_text(cases[2]), "batch-size=16");
 }
 
-TEST(Axes, ACaseThatCannotBeIsSkippedWithItsReason) {
+TEST(Axes, SkipsImpossibleCaseWithReason) {
   const Experiment experiment =
       test::plan(scenario("cost = decode=1ms\nsamples = 100\ndrop-last = true"), {"batch=8,200"});
   EXPECT_EQ(experiment.cases[0].skipped, "");
   EXPECT_THAT(experiment.cases[1].skipped, HasSubstr("not one batch of 200 samples"));
 }
 
-TEST(Axes, FlagsThatNameSeveralValuesAreAxesToo) {
-  EXPECT_EQ(axis_of("data", {"a", "tar:b"}, "--data"), (Axis{"data", {"a", "tar:b"}}));
-  EXPECT_THROW(axis_of("data", {"a", "a"}, "--data"), UsageError);
-  const Axes axes = parse_axes({"workers=0,1"}, {axis_of("cache", {"cold", "warm"}, "--cache")});
+TEST(Axes, AcceptsFlagsWithSeveralValuesAsAxes) {
+  EXPECT_EQ(make_axis("data", {"a", "tar:b"}, "--data"), (Axis{"data", {"a", "tar:b"}}));
+  EXPECT_THROW(make_axis("data", {"a", "a"}, "--data"), UsageError);
+  const Axes axes = parse_axes({"workers=0,1"}, {make_axis("cache", {"cold", "warm"}, "--cache")});
   EXPECT_EQ(axes.size(), 2U);
   EXPECT_EQ(axes.front().key, "cache");
   EXPECT_THROW(parse_axes({"cache=warm"}, axes), UsageError);

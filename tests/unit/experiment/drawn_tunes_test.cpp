@@ -38,7 +38,7 @@ class Draws {
   std::uint64_t seed_;
 };
 
-// What a sample costs is another in each run, by a deviation of `noise`.
+// Varies the cost of a sample from run to run, by a deviation of `noise`.
 ExperimentContext noisy_laboratory(double noise, std::uint64_t seed) {
   ExperimentContext context = test::model_context();
   context.run = [=, model = context.run,
@@ -85,7 +85,7 @@ std::int64_t draws() {
 }
 
 // LOADERSCOPE_DRAWS=200 for hours by hand.
-TEST(DrawnTunes, AreWithinThreePercentOfTheBestInLessTimeThanTheGrid) {
+TEST(DrawnTunes, FindsNearBestInLessTimeThanGrid) {
   std::int64_t good = 0, all = 0;
   for (std::int64_t seed = 1; seed <= draws(); ++seed) {
     const auto s = static_cast<std::uint64_t>(seed);
@@ -110,7 +110,7 @@ TEST(DrawnTunes, AreWithinThreePercentOfTheBestInLessTimeThanTheGrid) {
 
 // Two cores decode for a GPU that takes a sixth of the time: 2 workers and all above them are about
 // as good, which no number of runs would prove.
-TEST(DrawnTunes, OfPhotographsOnTwoCoresEndBeforeTheGrid) {
+TEST(DrawnTunes, EndsBeforeGridForPhotographsOnTwoCores) {
   const std::string lines =
       "cost = decode=lognormal:2ms:0.3\nbatch = 64\ncompute = 10ms\ncores = 2";
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
@@ -125,8 +125,8 @@ TEST(DrawnTunes, OfPhotographsOnTwoCoresEndBeforeTheGrid) {
   }
 }
 
-// One worker is late now and then behind a GPU that takes longer on average.
-TEST(DrawnTunes, OneWorkerIsTheAnswerWhereItIsNearlyAsGoodAsEight) {
+// One worker is sometimes late, but the GPU takes longer on average.
+TEST(DrawnTunes, RecommendsOneWorkerIfNearlyAsGoodAsEight) {
   const std::string lines = "cost = decode=lognormal:1ms:0.4\nbatch = 8\ncompute = 11ms\ncores = 8";
   const RunConfig least = plan(scenario(lines), {"workers=1", "prefetch=1"}).cases[0].config;
   ASSERT_GE(true_rate(least, 1500) * 0.011 / 8, 0.98);
@@ -139,8 +139,9 @@ TEST(DrawnTunes, OneWorkerIsTheAnswerWhereItIsNearlyAsGoodAsEight) {
   }
 }
 
-// One run of each tells no 3.2 % from 3 %: the cheaper one, not the one that was faster by chance.
-TEST(DrawnTunes, WhereNothingIsProvenTheCheapestThatIsNotRuledOutIsNamed) {
+// One run of each cannot distinguish 3.2 % from 3 %. The answer is the cheaper case, and not the
+// one that was faster by chance.
+TEST(DrawnTunes, RecommendsCheapestPossibleIfNothingIsProven) {
   ExperimentContext context = test::model_context();
   context.run = [model = context.run](const RunConfig& config) {
     RunConfig changed = config;
@@ -159,7 +160,7 @@ TEST(DrawnTunes, WhereNothingIsProvenTheCheapestThatIsNotRuledOutIsNamed) {
 }
 
 // Other programs take one of two cores.
-Tune tuned_beside_others(double other_cores) {
+Tune tuned_with_others(double other_cores) {
   ExperimentContext context = test::model_context();
   context.run = [=, model = context.run](const RunConfig& config) {
     RunConfig less = config;
@@ -170,7 +171,7 @@ Tune tuned_beside_others(double other_cores) {
     return record;
   };
   // 8 ms of CPU time for a sample, on as many cores as there are workers and cores.
-  const FitForecaster by_cpu_time = [=](const RunRecord&) {
+  const FitForecaster cpu_time_fit = [=](const RunRecord&) {
     return [=](const Changes& changes) {
       double workers = 1, cores = 2 - other_cores;
       for (const Change& change : changes) {
@@ -182,18 +183,18 @@ Tune tuned_beside_others(double other_cores) {
   };
   return tune(
       plan(scenario("cost = decode=8ms\nbatch = 8\ncompute = 1ms\ncores = 2"), {"workers=1,2,3"}),
-      context, {}, by_cpu_time);
+      context, {}, cpu_time_fit);
 }
 
-TEST(DrawnTunes, BesideOtherProgramsTheAnswerForTheMachineAloneIsSaidToo) {
-  const Tune found = tuned_beside_others(1);
+TEST(DrawnTunes, AddsAnswerForMachineWithoutOtherPrograms) {
+  const Tune found = tuned_with_others(1);
   ASSERT_TRUE(found.recommended && found.alone);
   EXPECT_EQ(found.experiment.cases[*found.recommended].config.loader.num_workers, 1);
   EXPECT_NEAR(found.alone->other_cores, 1, 1e-6);
   ASSERT_TRUE(found.alone->cheapest);
   EXPECT_EQ(found.experiment.cases[*found.alone->cheapest].config.loader.num_workers, 2);
   EXPECT_NEAR(found.alone->samples_per_s, 250, 1e-6);
-  EXPECT_FALSE(tuned_beside_others(0.1).alone);
+  EXPECT_FALSE(tuned_with_others(0.1).alone);
 }
 
 }  // namespace

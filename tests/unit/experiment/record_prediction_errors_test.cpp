@@ -23,7 +23,7 @@ TEST(RememberPredictions, KeepsThoseThatWereRunAfterwards) {
   tune.experiment.cases = {ran({{0, 100}, {1, 100}}), ran({{1, 180}, {2, 220}}), ran({}),
                            ran({{1, 50}})};
   tune.candidates.resize(4);
-  tune.candidates[0].predicted = Forecast{130, 0};  // of its own probe
+  tune.candidates[0].predicted = Forecast{130, 0};  // the case that was probed
   tune.candidates[1].predicted = Forecast{210, 0};  // 5 % off
   tune.candidates[2].predicted = Forecast{400, 0};  // not run
   const source::TempFolder folder;

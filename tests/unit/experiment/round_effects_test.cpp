@@ -19,7 +19,7 @@ double noise(std::uint64_t seed) {
   return sum;
 }
 
-TEST(RoundEffects, WithoutVariationAreExact) {
+TEST(RoundEffects, GivesExactLevelsWithoutVariation) {
   const RoundEffects levels(3, {{0, 0, 1, 0}, {1, 0, 2, 0}, {0, 1, 1, 0}, {1, 1, 2, 0}});
   EXPECT_NEAR(levels.level(0), 1, 1e-9);
   EXPECT_NEAR(levels.level(1), 2, 1e-9);
@@ -29,7 +29,7 @@ TEST(RoundEffects, WithoutVariationAreExact) {
   EXPECT_EQ(levels.probability(1, 0, 1.1), 0);
 }
 
-TEST(RoundEffects, TakeOutWhatTheRunsOfARoundHaveInCommon) {
+TEST(RoundEffects, RemovesCommonEffectOfRound) {
   std::vector<Observation> observations;
   for (int round = 0; round < 6; ++round) {
     const double weather = round % 2 == 0 ? 0.2 : -0.2;
@@ -45,7 +45,7 @@ TEST(RoundEffects, TakeOutWhatTheRunsOfARoundHaveInCommon) {
   EXPECT_LT(levels.probability(0, 1, 0), 0.1);
 }
 
-TEST(RoundEffects, IntervalsHoldTheTruthAboutAsOftenAsTheySay) {
+TEST(RoundEffects, CoversTruthAsOftenAsIntervalsSay) {
   int held = 0;
   constexpr int kTrials = 400;
   for (int trial = 0; trial < kTrials; ++trial) {
@@ -64,7 +64,7 @@ TEST(RoundEffects, IntervalsHoldTheTruthAboutAsOftenAsTheySay) {
   EXPECT_LT(held, kTrials * 99 / 100);
 }
 
-TEST(RoundEffects, OneRunCountsWithTheIntervalOfItsSteps) {
+TEST(RoundEffects, UsesIntervalOfStepsForOneRun) {
   const RoundEffects levels(1, {{0, 0, 5, 0.01}});
   EXPECT_NEAR(levels.estimate(0).half_width(), 2.57 * 0.1, 0.01);  // Student, five degrees
 }

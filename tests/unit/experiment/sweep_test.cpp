@@ -36,7 +36,7 @@ TEST(Sweep, FindsTheBestAndTheKnee) {
   EXPECT_NEAR(answer.busy[1]->mean, 0.75, 1e-6);
 }
 
-TEST(Sweep, ACaseThatIsHardlyKnownIsNoKnee) {
+TEST(Sweep, RejectsUncertainCaseAsKnee) {
   Experiment experiment = plan(scenario(kDecodeBound), {"workers=1,2,3"});
   const auto run_at = [](double mean, double half) {
     CaseRun run;
@@ -50,7 +50,7 @@ TEST(Sweep, ACaseThatIsHardlyKnownIsNoKnee) {
   EXPECT_EQ(*judge_sweep(experiment).knee, 1U);
 }
 
-TEST(Sweep, AKneeThatIsFurtherOffThanItsIntervalSaysSo) {
+TEST(Sweep, SaysHowSureTheKneeIs) {
   Experiment experiment = plan(scenario(kDecodeBound), {"workers=1,2"});
   const auto run_at = [](double mean, double half) {
     CaseRun run;
@@ -62,18 +62,18 @@ TEST(Sweep, AKneeThatIsFurtherOffThanItsIntervalSaysSo) {
     experiment.cases[0].runs = {run_at(mean, 15)};
     experiment.cases[1].runs = {run_at(300, 5)};
     std::ostringstream text;
-    write_table(text, result_of(experiment, "1.0"), {300, false, false});
+    write_table(text, make_result(experiment, "1.0"), {300, false, false});
     return text.str();
   };
   EXPECT_THAT(knee_at(284), HasSubstr(" (cannot be told to be 3 % slower)\n"));
   EXPECT_THAT(knee_at(292), HasSubstr("(within 3 %)\n"));
 }
 
-TEST(Sweep, SaysWhatCannotBeToldApartFromTheBest) {
+TEST(Sweep, ListsCasesAsGoodAsBest) {
   Experiment experiment = plan(scenario(kDecodeBound), {"persistent-workers=false,true"});
   run_sweep(experiment, test::model_context(), {});
   std::ostringstream text;
-  write_table(text, result_of(experiment, "1.0"), {300, false, false});
+  write_table(text, make_result(experiment, "1.0"), {300, false, false});
   EXPECT_THAT(text.str(), HasSubstr("; persistent-workers=true cannot be told apart from it"));
 }
 
@@ -137,7 +137,7 @@ TEST(Sweep, SaysWhatABudgetTooShortForOneCaseWouldHaveToBe) {
   }
 }
 
-TEST(Sweep, GoesOnPastACaseThatFails) {
+TEST(Sweep, ContinuesAfterFailedCase) {
   Experiment experiment = plan(scenario(kDecodeBound), {"workers=1,2"});
   ExperimentContext context = test::model_context();
   context.run = [model = context.run](const RunConfig& config) {
@@ -182,7 +182,7 @@ class ResumedSweep : public testing::Test {
     context.stopped = [&] { return runs >= 2; };
     run_sweep(experiment, context, {});
     std::ofstream out(path_);
-    write_json(out, result_of(experiment, "1.0"));
+    write_json(out, make_result(experiment, "1.0"));
   }
 
   std::string refusal(const RunConfig& base, const std::vector<std::string>& axes) const {
@@ -213,9 +213,9 @@ TEST_F(ResumedSweep, RunsOnlyWhatIsMissing) {
   Experiment whole = plan(base_, axes_);
   run_sweep(whole, test::model_context(), {});
   std::ostringstream resumed, in_one;
-  write_table(resumed, result_of(experiment, ""), {});
+  write_table(resumed, make_result(experiment, ""), {});
   whole.spent = experiment.spent;
-  write_table(in_one, result_of(whole, ""), {});
+  write_table(in_one, make_result(whole, ""), {});
   EXPECT_EQ(resumed.str(), in_one.str());
 }
 
@@ -229,7 +229,7 @@ TEST_F(ResumedSweep, RefusesAnotherSweepAndNamesTheFirstDifference) {
               HasSubstr("prefetch-factor is not given there"));
 }
 
-// A loader that has four workers and batches of 32, unless it is told otherwise.
+// A loader with four workers and batches of 32, unless the config has other values.
 RunRecord run_of_somebody_elses(const RunConfig& config) {
   const RunConfig pretended = plan(scenario(kDecodeBound), {"workers=2"}).cases.front().config;
   RunRecord record = test::model_context().run(pretended);
@@ -239,7 +239,7 @@ RunRecord run_of_somebody_elses(const RunConfig& config) {
   return record;
 }
 
-TEST_F(ResumedSweep, KnowsTheCasesOfALoaderThatWasFoundByRunning) {
+TEST_F(ResumedSweep, RecognisesCasesOfUsersLoader) {
   RunConfig base;
   for (const auto& [key, value] : {std::pair{"loader", "train.py:make"}, {"python", "python3"}})
     set_field(base, "", key, value);
@@ -249,16 +249,16 @@ TEST_F(ResumedSweep, KnowsTheCasesOfALoaderThatWasFoundByRunning) {
   Experiment experiment = plan(base, axes, true);
   run_sweep(experiment, context, {});
   std::ostringstream saved, before, after;
-  write_json(saved, result_of(experiment, "1.0"));
-  write_table(before, result_of(experiment, ""), {});
+  write_json(saved, make_result(experiment, "1.0"));
+  write_table(before, make_result(experiment, ""), {});
 
   Experiment resumed = plan(base, axes, true);
-  std::istringstream in(saved.str());
-  resume_sweep(in, "test", resumed);
+  std::istringstream input(saved.str());
+  resume_sweep(input, "test", resumed);
   context.run = [](const RunConfig&) -> RunRecord { throw RunError("it has run"); };
   run_sweep(resumed, context, {});
   resumed.spent = experiment.spent;
-  write_table(after, result_of(resumed, ""), {});
+  write_table(after, make_result(resumed, ""), {});
   EXPECT_EQ(after.str(), before.str());
   EXPECT_THAT(after.str(), HasSubstr("32"));
 }
@@ -270,9 +270,9 @@ TEST_F(ResumedSweep, RefusesCasesThatOtherCoresHaveMade) {
   const auto place = text.find("\"num-workers\":\"1\"");
   ASSERT_NE(place, text.npos);
   text.replace(place, std::string("\"num-workers\":\"1\"").size(), "\"num-workers\":\"7\"");
-  std::istringstream in(text);
+  std::istringstream input(text);
   Experiment experiment = plan(base_, axes_);
-  EXPECT_THROW(resume_sweep(in, "test", experiment), RunError);
+  EXPECT_THROW(resume_sweep(input, "test", experiment), RunError);
 }
 
 TEST_F(ResumedSweep, RefusesNumbersThatNoRunGives) {
@@ -286,9 +286,9 @@ TEST_F(ResumedSweep, RefusesNumbersThatNoRunGives) {
     std::string text = saved.str();
     const auto place = text.find("\"runs\": [");
     text.replace(text.find(from, place), from.size(), to);
-    std::istringstream in(text);
+    std::istringstream input(text);
     Experiment experiment = plan(base_, axes_);
-    EXPECT_THROW(resume_sweep(in, "test", experiment), RunError) << to;
+    EXPECT_THROW(resume_sweep(input, "test", experiment), RunError) << to;
   }
 }
 
@@ -324,18 +324,18 @@ Experiment formats(double cold_of_shards) {
   return experiment;
 }
 
-std::string table_of(const Experiment& experiment) {
+std::string table_text(const Experiment& experiment) {
   std::ostringstream text;
   ReportStyle style;
   style.verbose = true;
-  write_table(text, result_of(experiment, "1.0"), style);
+  write_table(text, make_result(experiment, "1.0"), style);
   return text.str();
 }
 
 TEST(SweepOfFormats, SaysWhichFormatAndWhenItPaysBack) {
   Experiment experiment = formats(1600);
   experiment.repacking = Repacking{2000, kSecond, 1500 * kSecond};
-  const std::string text = table_of(experiment);
+  const std::string text = table_text(experiment);
   EXPECT_THAT(text, testing::StartsWith(
                         "Repack as tar:shards: cold 600 -> 1,600 samples/s, warm 1,700 -> 1,700"));
   EXPECT_THAT(text, HasSubstr("storage is what photos waits for: 600 samples/s cold, 1,700 warm"));
@@ -343,24 +343,24 @@ TEST(SweepOfFormats, SaysWhichFormatAndWhenItPaysBack) {
   EXPECT_THAT(text, HasSubstr("paid back within 2 cold epochs"));
   EXPECT_THAT(text, HasSubstr("9.000 ms"));
   std::ostringstream json;
-  write_json(json, result_of(experiment, "1.0"));
+  write_json(json, make_result(experiment, "1.0"));
   EXPECT_THAT(json.str(), HasSubstr("\"disk_bytes\":1000000000"));
 }
 
-// Of intervals that merely overlap nothing follows.
-TEST(SweepOfFormats, StorageIsAcquittedOnlyWhereBothAreAlike) {
+// Intervals that merely overlap prove nothing.
+TEST(SweepOfFormats, ClearsStorageOnlyIfBothAreAlike) {
   Experiment experiment = formats(1600);
   const auto photos_take = [&](double cold, double half) {
     for (CaseRun& run : experiment.cases[0].runs)
       run.samples_per_s = {cold, cold - half, cold + half};
-    return table_of(experiment);
+    return table_text(experiment);
   };
   EXPECT_THAT(photos_take(1400, 400),
               HasSubstr("cannot tell whether storage is what photos waits for: "));
   for (const std::size_t warm : {0U, 1U}) {
     for (CaseRun& run : experiment.cases[warm].runs) run.samples_per_s = {1700, 1699, 1701};
   }
-  EXPECT_THAT(table_of(experiment), HasSubstr("storage is not what photos waits for: "));
+  EXPECT_THAT(table_text(experiment), HasSubstr("storage is not what photos waits for: "));
 }
 
 TEST(SweepOfFormats, PromisesNothingOfRepackingWhereImagesAreSmaller) {
@@ -368,14 +368,14 @@ TEST(SweepOfFormats, PromisesNothingOfRepackingWhereImagesAreSmaller) {
   experiment.repacking = Repacking{2000, kSecond, 1500 * kSecond};
   experiment.data.front() = {"photos", false, 10'000, 620'000'000, 0};
   experiment.data.back() = {"tar:shards", true, 10'000, 270'000'000, 0};
-  const std::string text = table_of(experiment);
+  const std::string text = table_text(experiment);
   EXPECT_THAT(text, HasSubstr("repacking alone does not give that: a sample of tar:shards takes "
                               "27.0 KB of the disk"));
   EXPECT_THAT(text, Not(HasSubstr("paid back")));
 }
 
 TEST(SweepOfFormats, KeepsWhatNothingBeats) {
-  EXPECT_THAT(table_of(formats(605)),
+  EXPECT_THAT(table_text(formats(605)),
               testing::StartsWith("Keep photos: no other is faster, as far as this sweep can tell; "
                                   "tar:shards: cold 600 ->"));
 }

@@ -55,7 +55,7 @@ const std::vector<Workload>& workloads() {
   return all;
 }
 
-RunConfig base_of(const Workload& workload, int seed) {
+RunConfig seeded_base(const Workload& workload, int seed) {
   RunConfig base = scenario(workload.lines);
   base.measure.seed.set(seed);
   return base;
@@ -68,16 +68,16 @@ Tune tuned(const RunConfig& base, const std::vector<std::string>& axes = kGrid,
 
 class TunedWorkload : public testing::TestWithParam<std::size_t> {};
 
-TEST_P(TunedWorkload, IsWithinThreePercentOfTheBestInFifteenPercentOfTheTimeAndSaysSoTwice) {
+TEST_P(TunedWorkload, FindsNearBestInFifteenPercentOfGridTimeTwice) {
   const Workload& workload = workloads()[GetParam()];
-  const Tune first = tuned(base_of(workload, 1));
+  const Tune first = tuned(seeded_base(workload, 1));
   ASSERT_TRUE(first.recommended);
   const double most = workload.is_steady ? 0.15 : 0.3;
   EXPECT_LE(static_cast<double>(first.experiment.spent),
             most * static_cast<double>(first.grid_time));
   double best = 0;
   for (const Case& one : first.experiment.cases) best = std::max(best, true_rate(one.config, 2000));
-  const Tune second = tuned(base_of(workload, 2));
+  const Tune second = tuned(seeded_base(workload, 2));
   ASSERT_TRUE(second.recommended);
   for (const Tune* each : {&first, &second}) {
     const RunConfig& config = each->experiment.cases[*each->recommended].config;
@@ -92,7 +92,7 @@ TEST_P(TunedWorkload, IsWithinThreePercentOfTheBestInFifteenPercentOfTheTimeAndS
 }
 
 INSTANTIATE_TEST_SUITE_P(Workloads, TunedWorkload, testing::Range(std::size_t{0}, std::size_t{7}),
-                         [](const auto& of) { return workloads()[of.param].name; });
+                         [](const auto& instance) { return workloads()[instance.param].name; });
 
 // 8 workers are the first to make a batch of 64 x 8 ms in 64 ms.
 TEST(Tune, RecommendsTheCheapestThatIsAsGoodAsTheBest) {
@@ -137,13 +137,13 @@ Tune tuned_by_default(const std::string& lines, const TuneOptions& options,
   return tune(plan_experiment(base, axes, false, {2}), test::model_context(), options, fit);
 }
 
-std::string text_of(const Tune& found) {
+std::string table_text(const Tune& found) {
   std::ostringstream out;
-  write_table(out, result_of(found, ""), ReportStyle{400, false});
+  write_table(out, make_result(found, ""), ReportStyle{400, false});
   return out.str();
 }
 
-TEST(Tune, GoesOnPastTwiceTheCoresWhereWorkersWait) {
+TEST(Tune, ContinuesPastTwiceTheCoresIfWorkersWait) {
   const Tune found = tuned_by_default(kWaits, growing());
   ASSERT_TRUE(found.recommended);
   EXPECT_EQ(found.experiment.cases[*found.recommended].config.loader.num_workers, 8);
@@ -151,7 +151,7 @@ TEST(Tune, GoesOnPastTwiceTheCoresWhereWorkersWait) {
   EXPECT_TRUE(found.proven);
   EXPECT_FALSE(found.beyond);
   EXPECT_EQ(found.limit, "compute");
-  EXPECT_THAT(text_of(found), HasSubstr("proven within 3 % of the best"));
+  EXPECT_THAT(table_text(found), HasSubstr("proven within 3 % of the best"));
 }
 
 // No compute holds the loader back: every worker more reads more, to the end of what is tried.
@@ -165,27 +165,27 @@ TEST(Tune, SaysBestSoFarWhereNothingEndsTheAxis) {
   ASSERT_TRUE(found.recommended && found.beyond);
   EXPECT_EQ(found.experiment.cases[*found.recommended].config.loader.num_workers, 128);
   EXPECT_EQ(found.beyond->change, (Change{"num-workers", "192"}));
-  EXPECT_THAT(text_of(found), HasSubstr("the best so far: the model expects "));
+  EXPECT_THAT(table_text(found), HasSubstr("the best so far: the model expects "));
 }
 
 TEST(Tune, ClaimsNoBestOfAGridThatWasCut) {
   const Tune given = tuned(scenario(kWaits), {"workers=1,2,4"});
   ASSERT_TRUE(given.beyond);
   EXPECT_EQ(given.beyond->change.key, "num-workers");
-  EXPECT_THAT(text_of(given), HasSubstr("Use num-workers=4: "));
-  EXPECT_THAT(text_of(given), HasSubstr("the best so far: the model expects "));
-  EXPECT_THAT(text_of(given), Not(HasSubstr("proven within")));
+  EXPECT_THAT(table_text(given), HasSubstr("Use num-workers=4: "));
+  EXPECT_THAT(table_text(given), HasSubstr("the best so far: the model expects "));
+  EXPECT_THAT(table_text(given), Not(HasSubstr("proven within")));
 
   TuneOptions options = growing();
   options.max_workers = 4;
   const Tune capped = tuned_by_default(kWaits, options);
   ASSERT_TRUE(capped.beyond);
   EXPECT_THAT(capped.beyond->left_out, HasSubstr("more workers than --max-workers 4"));
-  EXPECT_THAT(text_of(capped), HasSubstr("the best so far"));
+  EXPECT_THAT(table_text(capped), HasSubstr("the best so far"));
 }
 
 // The end of the axis was measured, and was better by far than what came before it.
-TEST(Tune, GoesOnByWhatWasMeasuredWhereNoModelSays) {
+TEST(Tune, ContinuesByMeasurementsWithoutModel) {
   const FitForecaster none = [](const RunRecord&) -> Forecaster {
     throw RunError("the model misses the run");
   };
@@ -217,21 +217,22 @@ TEST(Tune, EndsTheAxisWhereMeasurementsLevelThoughTheModelExpectsMore) {
 
 TEST(Tune, MeasuresThePresentSettings) {
   // One of the grid: as many workers as cores, prefetch factor 2.
-  const Tune of_grid = tuned_by_default(kWaits, growing());
-  ASSERT_TRUE(of_grid.now);
-  const Case& now = of_grid.experiment.cases[*of_grid.now];
+  const Tune on_grid = tuned_by_default(kWaits, growing());
+  ASSERT_TRUE(on_grid.now);
+  const Case& now = on_grid.experiment.cases[*on_grid.now];
   EXPECT_EQ(now.config.loader.num_workers, 2);
   EXPECT_FALSE(now.runs.empty());
   EXPECT_EQ(now.changes.size(), 3U);
-  EXPECT_THAT(text_of(of_grid), ::testing::ContainsRegex("\n *now +2 +2 "));
+  EXPECT_THAT(table_text(on_grid), ::testing::ContainsRegex("\n *now +2 +2 "));
 
-  // Beside a grid that has it not.
-  const Tune beside = tune(plan(scenario(std::string(kWaits) + "\nworkers = 5"), {"prefetch=1,4"}),
-                           test::model_context(), growing());
-  ASSERT_TRUE(beside.now);
-  EXPECT_TRUE(beside.experiment.cases[*beside.now].changes.empty());
-  EXPECT_EQ(beside.experiment.cases[*beside.now].config.loader.prefetch_factor, 2);
-  EXPECT_FALSE(beside.experiment.cases[*beside.now].runs.empty());
+  // The grid lacks the present settings.
+  const Tune off_grid =
+      tune(plan(scenario(std::string(kWaits) + "\nworkers = 5"), {"prefetch=1,4"}),
+           test::model_context(), growing());
+  ASSERT_TRUE(off_grid.now);
+  EXPECT_TRUE(off_grid.experiment.cases[*off_grid.now].changes.empty());
+  EXPECT_EQ(off_grid.experiment.cases[*off_grid.now].config.loader.prefetch_factor, 2);
+  EXPECT_FALSE(off_grid.experiment.cases[*off_grid.now].runs.empty());
 }
 
 TEST(Tune, RunsTheNeighboursOfItsAnswer) {
@@ -263,7 +264,7 @@ TEST(Tune, SaysWhenNothingKeepsTheGpuBusy) {
   EXPECT_EQ(found.experiment.cases[*found.recommended].config.loader.num_workers, 4);
   EXPECT_EQ(found.limit, "decode");
   std::ostringstream out;
-  write_table(out, result_of(found, ""), ReportStyle{200, false});
+  write_table(out, make_result(found, ""), ReportStyle{200, false});
   EXPECT_THAT(out.str(), HasSubstr("no setting of the grid keeps the GPU 95 % busy"));
 }
 
@@ -276,11 +277,11 @@ TEST(Tune, ProvesNothingWithoutItsRivals) {
   EXPECT_TRUE(found.experiment.budget_spent);
   EXPECT_FALSE(found.proven);
   std::ostringstream out;
-  write_table(out, result_of(found, ""), ReportStyle{200, false});
+  write_table(out, make_result(found, ""), ReportStyle{200, false});
   EXPECT_THAT(out.str(), HasSubstr("not proven"));
 }
 
-TEST(Tune, DoesNotRunWhatWouldNotFit) {
+TEST(Tune, SkipsCasesThatWouldNotFit) {
   TuneOptions options;
   options.max_workers = 4;
   options.max_memory = Bytes{300} << 20;
@@ -288,8 +289,8 @@ TEST(Tune, DoesNotRunWhatWouldNotFit) {
       tuned(scenario("cost = decode=8ms\nbatch = 64\ncompute = 64ms\ncores = 16"), kGrid, options);
   for (std::size_t i = 0; i < found.candidates.size(); ++i) {
     const Case& one = found.experiment.cases[i];
-    const bool fits = one.config.loader.num_workers <= 4 && price_of(one.config).slots <= Bytes{300}
-                                                                                              << 20;
+    const bool fits =
+        one.config.loader.num_workers <= 4 && case_price(one.config).slots <= Bytes{300} << 20;
     EXPECT_EQ(found.candidates[i].refused.empty(), fits) << changes_to_text(one.changes);
     EXPECT_TRUE(fits || one.runs.empty());
   }
@@ -347,7 +348,7 @@ TEST(Tune, SkipsAStratumWhoseProbeFails) {
   EXPECT_EQ(found.experiment.cases[*found.recommended].config.loader.memory, MemoryMode::pageable);
 }
 
-TEST(Tune, DefaultAxesLeaveOutWhatIsGiven) {
+TEST(Tune, LeavesGivenSettingsOutOfDefaultAxes) {
   RunConfig base = scenario("cost = decode=1ms\nprefetch = 4");
   const Axes axes = default_axes(base, {4}, std::nullopt);
   ASSERT_EQ(axes.size(), 2U);

@@ -12,7 +12,8 @@ RunRecord with_workers(const std::string& costs) {
                    costs);
 }
 
-// As on a crowded machine: the workers rest, and come too late for half of the time.
+// Analyses the record as one of a crowded machine: the workers rest, and half of the time their
+// batches come too late.
 Analysis with_waits_for_depth(const RunRecord& record) {
   Analysis analysis = analyse(record);
   analysis.account.why = {};
@@ -20,7 +21,7 @@ Analysis with_waits_for_depth(const RunRecord& record) {
   return analysis;
 }
 
-TEST(CheapBatches, AreMadeWithoutWorkersBeforeMoreArePrefetched) {
+TEST(CheapBatches, PutsNoWorkersBeforeMorePrefetch) {
   const RunRecord record =
       with_workers("cost = decode=10us\ncost = transport=400us\ncost = transport.recv=1400us\n");
   const std::vector<Finding> findings = find_directions(record, with_waits_for_depth(record));
@@ -29,7 +30,7 @@ TEST(CheapBatches, AreMadeWithoutWorkersBeforeMoreArePrefetched) {
   EXPECT_GT(findings.front().waited, 0.5);
 }
 
-TEST(CheapBatches, OfWhichMostIsMakingKeepTheirWorkers) {
+TEST(CheapBatches, KeepsWorkersIfMakingTakesMost) {
   const RunRecord record = with_workers(
       "cost = decode=200us\ncost = transport=1ms\ncost = transport.recv=1ms\nprefetch = 1\n");
   const std::vector<Finding> findings = find_directions(record, with_waits_for_depth(record));

@@ -15,7 +15,7 @@ using testing::Not;
 
 #define COMPUTE "batch = 8\nsteps = 160\ncompute = 10ms\n"
 
-// As if what was declared had been read from there.
+// Runs the scenario as if its declared samples had been read from `source`.
 RunRecord reading(std::string_view source, const std::string& scenario) {
   RunRecord record = test::run(scenario);
   record.engine = record.config.engine.value = "native";
@@ -32,7 +32,7 @@ std::optional<Candidate> look(Look row, const RunRecord& record) {
   return row(FindingInput(record, analysis));
 }
 
-TEST(DataForms, FilesThatArePackedAlreadyAreNotToBePacked) {
+TEST(DataForms, AdvisesNoPackingForPackedFiles) {
   const std::string waits = COMPUTE "workers = 4\nstorage-latency = 20ms\ncost = decode=1ms";
   EXPECT_TRUE(look(small_files, reading("files", waits)));
   EXPECT_FALSE(look(small_files, reading("tar", waits)));
@@ -50,7 +50,7 @@ std::string advice_for_reads(std::string_view source) {
       .pytorch;
 }
 
-TEST(DataForms, ReadsThatNeedACpuAreOfWhatIsRead) {
+TEST(DataForms, AdvisesOnCpuBoundReadsBySource) {
   EXPECT_THAT(advice_for_reads("synthetic"), HasSubstr("in place of pickle"));
   EXPECT_THAT(advice_for_reads("files"), HasSubstr("into shards"));
   EXPECT_EQ(advice_for_reads("tar"),
@@ -60,13 +60,13 @@ TEST(DataForms, ReadsThatNeedACpuAreOfWhatIsRead) {
             "kernel for nothing");
 }
 
-TEST(DataForms, StreamsHaveNoOtherAccess) {
+TEST(DataForms, AdvisesNoOtherAccessForStreams) {
   RunRecord streamed = reading("tar", COMPUTE "workers = 2\ncost = read=10ms:cpu");
   streamed.metrics.push_back({"data.shards", "1", "", 2});
   EXPECT_EQ(look(cpu_bound_reads, streamed).value().pytorch, "store smaller images");
 }
 
-TEST(DataForms, OfCompressedShardsItIsSaidHowTheyAre) {
+TEST(DataForms, NamesCompressionOfShards) {
   const std::string scenario = COMPUTE "workers = 2\ncost = read=1ms\ncost = read.decompress=9ms";
   RunRecord shards = reading("tar", scenario);
   shards.details.push_back({"read.decompress", "gzip"});
@@ -77,7 +77,7 @@ TEST(DataForms, OfCompressedShardsItIsSaidHowTheyAre) {
               HasSubstr("zstd or lz4"));
 }
 
-TEST(DataForms, ArraysAreNoImages) {
+TEST(DataForms, SpeaksOfNoImagesForArrays) {
   const std::string full =
       COMPUTE "workers = 8\nstored-bytes = 1MB\nstorage-bandwidth = 100MB/s\nstorage-latency = 1us";
   EXPECT_THAT(look(storage_bandwidth, reading("files", full)).value().pytorch,
@@ -86,7 +86,7 @@ TEST(DataForms, ArraysAreNoImages) {
               Not(HasSubstr("image")));
 }
 
-TEST(DataForms, PiecesThatAreLargerThanSamplesAreWeighed) {
+TEST(DataForms, ReportsBytesReadPerUsedByte) {
   const std::string waits = COMPUTE "workers = 2\ncost = read=8ms";
   RunRecord chunks = reading("hdf5", waits);
   EXPECT_FALSE(look(read_amplification, chunks));
@@ -104,7 +104,7 @@ TEST(DataForms, PiecesThatAreLargerThanSamplesAreWeighed) {
   EXPECT_THAT(look(read_amplification, packed).value().pytorch, HasSubstr("store the shards"));
   packed.config.data.source.value = "parquet";  // shuffling groups is not for it: smaller ones are
   EXPECT_THAT(look(read_amplification, packed).value().pytorch, HasSubstr("smaller row groups"));
-  RunRecord groups = reading("parquet", waits);  // of which only a page is unpacked
+  RunRecord groups = reading("parquet", waits);  // only one page is unpacked
   groups.metrics = chunks.metrics;
   groups.metrics.push_back({"source.bytes_unpacked", "bytes", "", 3e6});
   EXPECT_THAT(look(read_amplification, groups).value().evidence, HasSubstr("brings 64.0 bytes"));
@@ -116,7 +116,7 @@ TEST(DataForms, PiecesThatAreLargerThanSamplesAreWeighed) {
   EXPECT_THAT(said.pytorch, HasSubstr("data pack 'parquet:data' parquet:smaller --row-group 1"));
 }
 
-TEST(DataForms, OfALibrarysLockThreadsAreTold) {
+TEST(DataForms, AdvisesProcessesForLibraryLock) {
   RunRecord record = reading("hdf5", COMPUTE "workers = 4\ncost = read=8ms:sleep");
   record.details.push_back({"read", "waiting for HDF5's lock", 0.75});
   EXPECT_FALSE(look(library_lock, record));
@@ -130,17 +130,18 @@ TEST(DataForms, OfALibrarysLockThreadsAreTold) {
 }
 
 // --transfer is for images: a run of arrays refuses it.
-TEST(DataForms, ArraysAreNotAskedToTravelAsBytes) {
+TEST(DataForms, AdvisesTransferOfBytesOnlyForImages) {
   const std::string link = COMPUTE "workers = 4\nlink = 0.3/0.1\ncopy = stream\ncost = decode=1ms";
   EXPECT_EQ(look(too_many_bytes_to_copy, reading("files", link)).value().to_run,
             (Changes{{"transfer", "u8"}}));
   const Candidate arrays = look(too_many_bytes_to_copy, reading("npy", link)).value();
   EXPECT_THAT(arrays.to_run, IsEmpty());
-  EXPECT_EQ(arrays.options.front(), (Changes{{"h2d.speed", "2"}}));  // of numbers no byte is enough
+  EXPECT_EQ(arrays.options.front(),
+            (Changes{{"h2d.speed", "2"}}));  // a number needs more than a byte
 }
 
-// So is --dct-scale; and arrays are stored decoded.
-TEST(DataForms, CoresThatReadArraysDecodeNothing) {
+// --dct-scale is for images, too, and arrays are stored decoded.
+TEST(DataForms, AdvisesNoDecodingForArrays) {
   const std::string busy = COMPUTE "workers = 4\ncores = 2\ncost = read=10ms:cpu";
   const Candidate candidate = look(cores_exhausted, reading("npy", busy)).value();
   EXPECT_THAT(candidate.direction, IsEmpty());
@@ -148,15 +149,15 @@ TEST(DataForms, CoresThatReadArraysDecodeNothing) {
   EXPECT_THAT(candidate.pytorch, Not(HasSubstr("decoded")));
 }
 
-// 20 ms / 64 are 312.5 us: nobody wants all the digits, nor nanoseconds.
-TEST(DataForms, ALatencyIsAdvisedRoughly) {
+// 20 ms / 64 is 312.5 us. The advice has whole microseconds.
+TEST(DataForms, RoundsAdvisedLatency) {
   const std::string waits = COMPUTE "workers = 4\nstorage-latency = 20ms\ncost = decode=1ms";
   EXPECT_EQ(look(small_files, reading("files", waits)).value().options.front(),
             (Changes{{"storage-latency", "312us"}}));
 }
 
 // 8 samples of 5 KB over 1 MB/s are 40 ms. As images of the usual size they would be 4.8 s.
-TEST(DataForms, ArraysTravelWithTheBytesThatTheyHave) {
+TEST(DataForms, PredictsFromDeliveredBytesOfArrays) {
   RunRecord record = reading("npy", COMPUTE
                              "workers = 4\nlink = 0.001/0.001\ncopy = stream\n"
                              "delivered-bytes = 5000\ncost = read=1ms:cpu");
@@ -169,7 +170,7 @@ TEST(DataForms, ArraysTravelWithTheBytesThatTheyHave) {
 }
 
 // Between threads the trainer waits to be woken, and for no message.
-TEST(DataForms, OnlyProcessesAreToldOfMessages) {
+TEST(DataForms, ReportsSlowTransportOnlyForProcesses) {
   RunRecord record = reading("npy", COMPUTE "workers = 4\ncost = read=1ms:cpu");
   Analysis analysis = analyse(record);
   analysis.account.stall[Cause::transport] = analysis.account.window / 10;
@@ -178,14 +179,14 @@ TEST(DataForms, OnlyProcessesAreToldOfMessages) {
   EXPECT_TRUE(slow_transport(FindingInput(record, analysis)));
 }
 
-// What makes batches is one list: unpacking is of reading, and opaque work is work.
-TEST(DataForms, BatchesAreMadeInAllThatWorkersDo) {
-  for (const Stage stage : kMakingStages) EXPECT_TRUE(makes_batches(cause_of(stage)));
+// The stages that make batches include unpacking, which is part of reading, and opaque work.
+TEST(DataForms, CountsWorkOfWorkersAsMaking) {
+  for (const Stage stage : kMakingStages) EXPECT_TRUE(makes_batches(stage_cause(stage)));
   EXPECT_FALSE(makes_batches(Cause::transport));
   EXPECT_FALSE(makes_batches(Cause::contention));
 }
 
-TEST(DataForms, OneRankIsNotAskedToBeFewer) {
+TEST(DataForms, AdvisesFewerRanksOnlyForSeveral) {
   const std::string busy = COMPUTE "workers = 4\ncores = 2\ncost = decode=10ms";
   EXPECT_THAT(look(cpu_oversubscribed, reading("synthetic", busy)).value().pytorch,
               Not(HasSubstr("ranks")));
@@ -193,9 +194,9 @@ TEST(DataForms, OneRankIsNotAskedToBeFewer) {
               HasSubstr("fewer ranks or workers"));
 }
 
-// 4 requests at once take 16 ms each, of which 9 ms are to the first byte. What one that is alone
-// takes tells whether that is latency, or others that go first.
-TEST(DataForms, MoreRequestsAtOnceHelpAgainstLatencyAndNotAgainstBandwidth) {
+// 4 requests at once take 16 ms each, of which 9 ms are to the first byte. The time of a request
+// that runs alone distinguishes latency from a wait for other requests.
+TEST(DataForms, AdvisesMoreRequestsForLatencyButNotForBandwidth) {
   const auto waiting = [](double alone) {
     RunRecord record = reading("files", COMPUTE
                                "workers = 1\ncost = read=4ms:sleep\n"

@@ -1,4 +1,4 @@
-// What is advised where nothing can be predicted, and what stands first where something can.
+// Advice for runs without a prediction, and the order of findings in the others.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ const Finding* find(const Analysis& analysis, std::string_view id) {
   return found == all.end() ? nullptr : &*found;
 }
 
-std::string ids_of(const Analysis& analysis) {
+std::string list_ids(const Analysis& analysis) {
   std::string text;
   for (const Finding& f : analysis.findings)
     text += std::string(f.id) + " " + changes_to_text(f.changes) + "; ";
@@ -44,26 +44,26 @@ bool any_has_figures(const Analysis& analysis) {
                      [](const Finding& f) { return f.has_figures(); });
 }
 
-TEST(Directions, AreNoneOfAFewSteps) {
+TEST(Directions, OmitsAdviceAfterFewSteps) {
   const Analysis analysis =
       analysed(run("batch = 8\nsteps = 10\ncompute = 1ms\nworkers = 1\ncost = decode=4ms"));
   ASSERT_TRUE(analysis.verdict.withheld_reason);
-  EXPECT_TRUE(analysis.findings.empty()) << ids_of(analysis);
-  EXPECT_EQ(fix_of(analysis), nullptr);
+  EXPECT_TRUE(analysis.findings.empty()) << list_ids(analysis);
+  EXPECT_EQ(advised_fix(analysis), nullptr);
   EXPECT_FALSE(analysis.fit);
 }
 
-TEST(Directions, AreNoFixWithoutAVerdict) {
+TEST(Directions, NamesNoFixWithoutVerdict) {
   const RunRecord record = run(COMPUTE "workers = 1\ncost = decode=4ms");
   Analysis analysis = analyse(record);
   analysis.verdict.withheld_reason = "the run is not steady";
   add_findings(analysis, record);
-  EXPECT_EQ(fix_of(analysis), nullptr);
-  ASSERT_NE(find(analysis, "too-few-workers"), nullptr) << ids_of(analysis);
-  EXPECT_FALSE(any_has_figures(analysis)) << ids_of(analysis);
+  EXPECT_EQ(advised_fix(analysis), nullptr);
+  ASSERT_NE(find(analysis, "too-few-workers"), nullptr) << list_ids(analysis);
+  EXPECT_FALSE(any_has_figures(analysis)) << list_ids(analysis);
 }
 
-// As of a run that is not steady.
+// Analyses the record as one of a run that is not steady.
 Analysis without_verdict(const RunRecord& record) {
   Analysis analysis = analyse(record);
   analysis.verdict.withheld_reason = "the run is not steady";
@@ -71,38 +71,38 @@ Analysis without_verdict(const RunRecord& record) {
   return analysis;
 }
 
-// Without workers, as they are dearer than what they make; not more of them, because some never
-// rest.
-TEST(Directions, DoNotContradictEachOther) {
+// The advice is to run without workers, as sending costs more than making. More workers would
+// contradict it, even though some workers never rest.
+TEST(Directions, AvoidsContradictoryAdvice) {
   const Analysis analysis = without_verdict(
       run("batch = 8\nsteps = 60\ncompute = 1ms\nworkers = 2\nexecutor = processes\n"
           "cost = decode=500us\ncost = transport=4ms\ncost = transport.recv=2ms"));
   ASSERT_TRUE(analysis.verdict.withheld_reason);
   const Finding* tax = find(analysis, "slow-transport");
-  ASSERT_NE(tax, nullptr) << ids_of(analysis);
+  ASSERT_NE(tax, nullptr) << list_ids(analysis);
   EXPECT_EQ(tax->changes, (Changes{{"num-workers", "0"}}));
-  EXPECT_EQ(find(analysis, "too-few-workers"), nullptr) << ids_of(analysis);
+  EXPECT_EQ(find(analysis, "too-few-workers"), nullptr) << list_ids(analysis);
 }
 
-TEST(Directions, LeaveNoHoleInTheAdvice) {
+TEST(Directions, FillsValuesIntoAdvice) {
   const Analysis analysis =
       without_verdict(run("batch = 8\nsteps = 60\ncompute = 10ms\nworkers = 2\nprefetch = 1\n"
                           "cost = decode=2ms\ninject = decode=+150ms@p=0.03"));
   ASSERT_TRUE(analysis.verdict.withheld_reason);
   const Finding* shallow = find(analysis, "prefetch-too-shallow");
-  ASSERT_NE(shallow, nullptr) << ids_of(analysis);
+  ASSERT_NE(shallow, nullptr) << list_ids(analysis);
   EXPECT_EQ(shallow->changes, (Changes{{"prefetch-factor", "2"}}));
   EXPECT_EQ(shallow->pytorch, "DataLoader(..., prefetch_factor=2)");
 }
 
 // 78 % waiting, and neither a sample nor a batch was kept: more steps could not help.
-TEST(Directions, AreSaidWhereNothingCanBeDrawnAgain) {
+TEST(Directions, GivesFixWithoutSamples) {
   RunRecord record = run(COMPUTE "workers = 0\ncost = decode=4ms");
   test::forget_samples(record);
   const Analysis analysis = analysed(record);
-  const Finding* fix = fix_of(analysis);
+  const Finding* fix = advised_fix(analysis);
   ASSERT_NE(fix, nullptr);
-  EXPECT_EQ(fix->id, "no-workers") << ids_of(analysis);
+  EXPECT_EQ(fix->id, "no-workers") << list_ids(analysis);
   EXPECT_EQ(fix->changes, (Changes{{"num-workers", "3"}}));
   EXPECT_FALSE(fix->has_figures());
   EXPECT_NEAR(fix->waited, 22.0 / 32, 0.001);  // the step before computes meanwhile
@@ -110,7 +110,7 @@ TEST(Directions, AreSaidWhereNothingCanBeDrawnAgain) {
 }
 
 // Training in two threads on two cores, without workers: `decode` for each of 8 samples.
-Analysis of_training_on_cores(const std::string& decode, double cores = 2) {
+Analysis training_on_cores(const std::string& decode, double cores = 2) {
   RunRecord record =
       run("batch = 8\nsteps = 160\ncompute = 10ms\nin-flight = 1\nworkers = 0\ncost = decode=" +
           decode);
@@ -124,24 +124,25 @@ Analysis of_training_on_cores(const std::string& decode, double cores = 2) {
   return analysed(record);
 }
 
-// 4 ms of 14 are to be made: workers cost the training beside them more than they save.
-TEST(Directions, AreNoWorkersThatTakeTheCoresOfTraining) {
-  const Analysis analysis = of_training_on_cores("500us");
+// Making takes 4 ms of a step of 14 ms. Workers would slow the training on the same cores by more
+// than that.
+TEST(Directions, AdvisesNoWorkersThatTakeCoresFromTraining) {
+  const Analysis analysis = training_on_cores("500us");
   EXPECT_GT(analysis.account.stall[Cause::opaque], analysis.account.window / 5);
-  EXPECT_EQ(find(analysis, "no-workers"), nullptr) << ids_of(analysis);
+  EXPECT_EQ(find(analysis, "no-workers"), nullptr) << list_ids(analysis);
 }
 
-// What training loses beside them follows from a rule of thumb: no number is said of it.
-TEST(Directions, OfWorkersBesideTrainingHaveNoFigures) {
-  const Analysis analysis = of_training_on_cores("8ms");
+// The slowdown of the training is a rule of thumb, so the advice has no numbers.
+TEST(Directions, OmitsFiguresForWorkersThatShareCoresWithTraining) {
+  const Analysis analysis = training_on_cores("8ms");
   const Finding* fix = find(analysis, "no-workers");
-  ASSERT_NE(fix, nullptr) << ids_of(analysis);
+  ASSERT_NE(fix, nullptr) << list_ids(analysis);
   EXPECT_FALSE(fix->has_figures());
   EXPECT_THAT(fix->evidence, HasSubstr("workers would share 2 cores with training"));
 }
 
 // A tokenizer's own threads take the cores while the trainer is blocked in it.
-TEST(Directions, BlockedInALibraryIsNoWaitThatWorkersTake) {
+TEST(Directions, AdvisesNoWorkersIfLibraryTakesCores) {
   RunRecord record =
       run("batch = 8\nsteps = 160\ncompute = 10ms\nin-flight = 1\nworkers = 0\n"
           "cost = augment=500us:sleep");
@@ -152,14 +153,14 @@ TEST(Directions, BlockedInALibraryIsNoWaitThatWorkersTake) {
   record.metrics.push_back({"process.cpu_s", "s", "", 2 * computing});
   const Analysis analysis = analysed(record);
   EXPECT_GT(analysis.account.stall[Cause::augment], analysis.account.window / 5);
-  EXPECT_EQ(find(analysis, "no-workers"), nullptr) << ids_of(analysis);
+  EXPECT_EQ(find(analysis, "no-workers"), nullptr) << list_ids(analysis);
 }
 
-TEST(Directions, OfWorkersWithCoresToSpareAreAsEver) {
-  const Analysis analysis = of_training_on_cores("8ms", 8);
-  const Finding* fix = fix_of(analysis);
+TEST(Directions, AdvisesWorkersIfCoresAreSpare) {
+  const Analysis analysis = training_on_cores("8ms", 8);
+  const Finding* fix = advised_fix(analysis);
   ASSERT_NE(fix, nullptr);
-  EXPECT_EQ(fix->id, "no-workers") << ids_of(analysis);
+  EXPECT_EQ(fix->id, "no-workers") << list_ids(analysis);
 }
 
 // Somebody's code, of whose samples the model knows too little.
@@ -171,29 +172,29 @@ Analysis missed_by_the_model(const std::string& settings) {
   return analysed(record);
 }
 
-TEST(Directions, AreSaidWhereTheModelMissesTheRun) {
+TEST(Directions, GivesFixIfModelMissesRun) {
   const Analysis analysis = missed_by_the_model(COMPUTE "workers = 1\ncost = decode=4ms");
   ASSERT_TRUE(analysis.fit);
   ASSERT_FALSE(analysis.fit->can_predict());
-  ASSERT_NE(fix_of(analysis), nullptr);
-  EXPECT_FALSE(any_has_figures(analysis)) << ids_of(analysis);
+  ASSERT_NE(advised_fix(analysis), nullptr);
+  EXPECT_FALSE(any_has_figures(analysis)) << list_ids(analysis);
 }
 
-// More of them wait side by side; no array is faster than a sleep.
-TEST(Directions, OfCodeThatWaitsAreMoreWorkersFirst) {
+// More workers wait at the same time. Array operations do not shorten a sleep.
+TEST(Directions, AdvisesMoreWorkersFirstForCodeThatWaits) {
   const Analysis analysis = missed_by_the_model(COMPUTE "workers = 2\ncost = decode=40ms:sleep");
   ASSERT_TRUE(analysis.fit);
   ASSERT_FALSE(analysis.fit->can_predict());
-  ASSERT_NE(fix_of(analysis), nullptr) << ids_of(analysis);
-  EXPECT_EQ(fix_of(analysis)->id, "too-few-workers") << ids_of(analysis);
+  ASSERT_NE(advised_fix(analysis), nullptr) << list_ids(analysis);
+  EXPECT_EQ(advised_fix(analysis)->id, "too-few-workers") << list_ids(analysis);
   const Finding* code = find(analysis, "own-code");
-  ASSERT_NE(code, nullptr) << ids_of(analysis);
+  ASSERT_NE(code, nullptr) << list_ids(analysis);
   EXPECT_THAT(code->pytorch, HasSubstr("they wait 100.0 % of their time"));
   EXPECT_THAT(code->pytorch, Not(HasSubstr("whole arrays")));
 }
 
 // Two workers that compute all the time on two cores: four would only share them.
-TEST(Directions, AreNoWorkersThatHaveNoCore) {
+TEST(Directions, AdvisesNoWorkersWithoutCores) {
   const auto analysed_on = [](double cores) {
     RunRecord record = run(COMPUTE "workers = 2\ncost = decode=4ms");
     test::forget_samples(record);
@@ -201,77 +202,77 @@ TEST(Directions, AreNoWorkersThatHaveNoCore) {
     return analysed(record);
   };
   const Analysis full = analysed_on(2);
-  EXPECT_EQ(find(full, "too-few-workers"), nullptr) << ids_of(full);
-  EXPECT_NE(find(full, "own-code"), nullptr) << ids_of(full);
+  EXPECT_EQ(find(full, "too-few-workers"), nullptr) << list_ids(full);
+  EXPECT_NE(find(full, "own-code"), nullptr) << list_ids(full);
   const Analysis some = analysed_on(3);
-  ASSERT_NE(find(some, "too-few-workers"), nullptr) << ids_of(some);
+  ASSERT_NE(find(some, "too-few-workers"), nullptr) << list_ids(some);
   EXPECT_EQ(find(some, "too-few-workers")->changes, (Changes{{"num-workers", "3"}}));
   EXPECT_EQ(find(analysed_on(16), "too-few-workers")->changes, (Changes{{"num-workers", "4"}}));
 }
 
 // A step of a trainer that only takes batches needs no compute to be predicted.
-TEST(Directions, LoadersWithoutAComputeArePredicted) {
+TEST(Directions, PredictsLoadersWithoutCompute) {
   RunRecord record = run("batch = 8\nsteps = 160\ndevice = null\nworkers = 2\ncost = decode=4ms");
   test::make_users_code(record);
   const Analysis analysis = analysed(record);
   EXPECT_THAT(analysis.notes, Not(Contains(StartsWith("no predictions"))));
-  ASSERT_NE(fix_of(analysis), nullptr) << ids_of(analysis);
-  EXPECT_EQ(fix_of(analysis)->id, "too-few-workers") << ids_of(analysis);
-  EXPECT_GT(fix_of(analysis)->rate_after, 1.9 * fix_of(analysis)->rate_before);
-  ASSERT_NE(find(analysis, "own-code"), nullptr) << ids_of(analysis);
+  ASSERT_NE(advised_fix(analysis), nullptr) << list_ids(analysis);
+  EXPECT_EQ(advised_fix(analysis)->id, "too-few-workers") << list_ids(analysis);
+  EXPECT_GT(advised_fix(analysis)->rate_after, 1.9 * advised_fix(analysis)->rate_before);
+  ASSERT_NE(find(analysis, "own-code"), nullptr) << list_ids(analysis);
 }
 
-TEST(Directions, LeaveOutWhatOnlyAModelCanWeigh) {
+TEST(Directions, OmitsAdviceThatNeedsModel) {
   const Analysis analysis =
       without_verdict(run("batch = 8\nsteps = 60\ncompute = 1ms\nworkers = 2\nmemory = pin-thread\n"
                           "cost = pin=20ms"));
   ASSERT_TRUE(analysis.verdict.withheld_reason);
   EXPECT_EQ(find(analysis, "pinning-not-worth-it"), nullptr);
-  EXPECT_NE(find(analysis, "pin-thread-limit"), nullptr) << ids_of(analysis);
+  EXPECT_NE(find(analysis, "pin-thread-limit"), nullptr) << list_ids(analysis);
 }
 
-TEST(Directions, AreNoneOfAnAccountWithHoles) {
+TEST(Directions, OmitsAdviceIfSpansWereLost) {
   RunRecord record = run(COMPUTE "workers = 1\ncost = decode=4ms");
   record.lost_spans = 1;
   EXPECT_TRUE(analysed(record).findings.empty());
 }
 
-// The quota gives back more, but whoever reads this can keep the workers.
-TEST(Findings, WhatOnlyAnAdministratorCanDoIsNoFixWhileASettingHelps) {
+// The quota gains more, but the user can keep the workers without an administrator.
+TEST(Findings, PrefersSettingToAdministratorsFix) {
   const Analysis analysis =
       analysed(run(COMPUTE "samples = 160\nworkers = 8\ncores = 2.5\ncost = decode=4ms\n"
                            "cost = startup=20ms:sleep"));
   const Finding *quota = find(analysis, "cpu-quota"), *kept = find(analysis, "workers-restarted");
-  ASSERT_NE(quota, nullptr) << ids_of(analysis);
-  ASSERT_NE(kept, nullptr) << ids_of(analysis);
-  EXPECT_EQ(quota->mended_by, FixedBy::administrator);
+  ASSERT_NE(quota, nullptr) << list_ids(analysis);
+  ASSERT_NE(kept, nullptr) << list_ids(analysis);
+  EXPECT_EQ(quota->fixed_by, FixedBy::administrator);
   EXPECT_GT(quota->regained_s, kept->regained_s);
-  EXPECT_LT(kept, quota) << ids_of(analysis);
-  EXPECT_EQ(fix_of(analysis)->mended_by, FixedBy::reader);
+  EXPECT_LT(kept, quota) << list_ids(analysis);
+  EXPECT_EQ(advised_fix(analysis)->fixed_by, FixedBy::reader);
 }
 
-// How much faster augmenting can be is not known; that one more worker can be had is.
-TEST(Findings, PutASettingWithAThirdOfTheGainBeforeRewriting) {
+// The possible speedup of augmenting is unknown, and one more worker is certainly possible.
+TEST(Findings, PutsSettingWithThirdOfGainBeforeRewriting) {
   const Analysis analysis = analysed(run(COMPUTE "workers = 6\ncores = 8\ncost = augment=10500us"));
   const Finding *more = find(analysis, "too-few-workers"),
                 *faster = find(analysis, "augment-bound");
-  ASSERT_NE(more, nullptr) << ids_of(analysis);
-  ASSERT_NE(faster, nullptr) << ids_of(analysis);
+  ASSERT_NE(more, nullptr) << list_ids(analysis);
+  ASSERT_NE(faster, nullptr) << list_ids(analysis);
   EXPECT_GT(faster->gain(), 1.2 * more->gain());
   EXPECT_GE(more->gain(), faster->gain() / 3);
-  EXPECT_EQ(fix_of(analysis), more) << ids_of(analysis);
+  EXPECT_EQ(advised_fix(analysis), more) << list_ids(analysis);
 }
 
 // Workers start for 20 ms of each epoch of 2 s, and decoding on all cores takes the rest.
-TEST(Findings, PutRewritingBeforeASettingThatGivesLittle) {
+TEST(Findings, PutsRewritingBeforeSettingOfLittleGain) {
   const Analysis analysis =
       analysed(run("batch = 8\nsteps = 160\ncompute = 10ms\nworkers = 8\ncores = 8\n"
                    "samples = 800\ncost = startup=20ms:sleep\ncost = decode=20ms"));
-  ASSERT_NE(fix_of(analysis), nullptr);
-  EXPECT_EQ(fix_of(analysis)->id, "decode-bound") << ids_of(analysis);
+  ASSERT_NE(advised_fix(analysis), nullptr);
+  EXPECT_EQ(advised_fix(analysis)->id, "decode-bound") << list_ids(analysis);
 }
 
-TEST(Findings, AdviseNoMoreWorkersThanTheMemoryHolds) {
+TEST(Findings, AdvisesOnlyWorkersThatMemoryHolds) {
   RunRecord record = run(COMPUTE "workers = 1\ncost = decode=12ms");
   record.metrics.push_back({"memory.worker_private_bytes", "bytes", "", 1e9});
   record.metrics.push_back({"memory.free_bytes", "bytes", "", 3.5e9});
@@ -283,7 +284,7 @@ TEST(Findings, AdviseNoMoreWorkersThanTheMemoryHolds) {
               HasSubstr("; 3 more workers take 3.00 GB of the 3.50 GB of memory that are free"));
 }
 
-TEST(Findings, SayNothingOfALittleMemory) {
+TEST(Findings, OmitsMemoryIfPlentyIsFree) {
   RunRecord record = run(COMPUTE "workers = 1\ncost = decode=12ms");
   record.metrics.push_back({"memory.worker_private_bytes", "bytes", "", 1e7});
   record.metrics.push_back({"memory.free_bytes", "bytes", "", 60e9});
@@ -295,48 +296,49 @@ TEST(Findings, SayNothingOfALittleMemory) {
 
 // The GPU is busy 91 % of the time, and two thirds of the rest are other programs'.
 RunRecord nearly_busy() {
-  return test::record_of(4, 100, [](std::int64_t) {
-    return test::step_of(91 * kMillisecond, {{Cause::contention, 6 * kMillisecond},
-                                             {Cause::decode, 2 * kMillisecond},
-                                             {Cause::read, kMillisecond}});
+  return test::make_run_record(4, 100, [](std::int64_t) {
+    return test::make_step_plan(91 * kMillisecond, {{Cause::contention, 6 * kMillisecond},
+                                                    {Cause::decode, 2 * kMillisecond},
+                                                    {Cause::read, kMillisecond}});
   });
 }
 
-TEST(Findings, NameOtherProgramsWhereNothingElseGainsEnough) {
+TEST(Findings, NamesOtherProgramsIfNothingElseGainsEnough) {
   RunRecord record = nearly_busy();
   record.metrics.push_back({"process.cpu_s", "s", "", 1});
   record.metrics.push_back({"host.other_cpu_s", "s", "", 9});
   record.details.push_back({"host.other_cpu_s", "cc1plus", 0});
   const Analysis analysis = analysed(record);
-  ASSERT_NE(fix_of(analysis), nullptr) << ids_of(analysis);
-  EXPECT_EQ(fix_of(analysis)->id, "other-programs");
+  ASSERT_NE(advised_fix(analysis), nullptr) << list_ids(analysis);
+  EXPECT_EQ(advised_fix(analysis)->id, "other-programs");
   EXPECT_EQ(analysis.verdict.bound_by, "contention");
   EXPECT_THAT(analysis.verdict.sentence, HasSubstr("because of other programs (cc1plus)"));
 }
 
-TEST(Findings, CallTheGpuTheLimitWhereNothingGainsEnough) {
+TEST(Findings, CallsGpuTheLimitIfNothingGainsEnough) {
   const Analysis analysis = analysed(nearly_busy());
-  EXPECT_EQ(fix_of(analysis), nullptr) << ids_of(analysis);
+  EXPECT_EQ(advised_fix(analysis), nullptr) << list_ids(analysis);
   EXPECT_EQ(analysis.verdict.bound_by, "compute");
   EXPECT_THAT(analysis.verdict.sentence, HasSubstr("the GPU is the limit: busy 91.0 %"));
-  EXPECT_NE(find(analysis, "gpu-is-the-limit"), nullptr) << ids_of(analysis);
+  EXPECT_NE(find(analysis, "gpu-is-the-limit"), nullptr) << list_ids(analysis);
 }
 
 // Reads that take their time for each byte, each reader for itself: that is no full storage.
-TEST(Findings, AFullStorageIsNotClaimedWhereMoreReadersGetMore) {
+TEST(Findings, ClaimsNoFullStorageIfMoreReadersGetMore) {
   const std::string reads =
       COMPUTE "stored-bytes = uniform:60KB:160KB\ncost = read=10MB/s:sleep\nworkers = ";
   const Analysis analysis = analysed(run(reads + "1"));
-  EXPECT_EQ(find(analysis, "storage-bandwidth"), nullptr) << ids_of(analysis);
-  ASSERT_NE(fix_of(analysis), nullptr);
-  EXPECT_GT(fix_of(analysis)->rate_after, 1.9 * fix_of(analysis)->rate_before) << ids_of(analysis);
+  EXPECT_EQ(find(analysis, "storage-bandwidth"), nullptr) << list_ids(analysis);
+  ASSERT_NE(advised_fix(analysis), nullptr);
+  EXPECT_GT(advised_fix(analysis)->rate_after, 1.9 * advised_fix(analysis)->rate_before)
+      << list_ids(analysis);
 }
 
-TEST(Findings, NameTheStragglers) {
+TEST(Findings, NamesStragglers) {
   const Analysis ranks =
       analysed(run(COMPUTE "ranks = 2\nsync-ranks = true\nworkers = 1\ncost = read=1ms\n"
                            "inject = read=+1ms@rank=1"));
-  ASSERT_NE(find(ranks, "straggler-rank"), nullptr) << ids_of(ranks);
+  ASSERT_NE(find(ranks, "straggler-rank"), nullptr) << list_ids(ranks);
   EXPECT_THAT(find(ranks, "straggler-rank")->evidence, HasSubstr("rank 1 is the straggler"));
   EXPECT_THAT(find(ranks, "straggler-rank")->evidence, HasSubstr("waits mostly for read"));
   EXPECT_THAT(find(ranks, "straggler-rank")->pytorch, HasSubstr("its part of the data"));
@@ -345,25 +347,25 @@ TEST(Findings, NameTheStragglers) {
                          "cost = launch=1ms\ninject = launch=+40ms@rank=1");
   record.metrics.push_back({"rendezvous.notification_delay_s", "s", "", 1000});
   const Analysis late = analysed(record);
-  ASSERT_NE(find(late, "straggler-rank"), nullptr) << ids_of(late);
+  ASSERT_NE(find(late, "straggler-rank"), nullptr) << list_ids(late);
   EXPECT_THAT(find(late, "straggler-rank")->pytorch,
               HasSubstr("the network between the processes"));
   const Analysis workers =
       analysed(run(COMPUTE "workers = 4\ncost = decode=2ms:sleep\ninject = decode=+8ms@worker=3"));
-  ASSERT_NE(find(workers, "straggler-worker"), nullptr) << ids_of(workers);
+  ASSERT_NE(find(workers, "straggler-worker"), nullptr) << list_ids(workers);
   EXPECT_THAT(find(workers, "straggler-worker")->evidence,
               HasSubstr("worker 3 takes 10.00 ms for a sample, the others 2.000 ms"));
 }
 
 // One rank reads 40 ms longer, and all four wait for it: it is the subject, with its own figures,
 // and more workers on every rank are not the fix.
-TEST(Findings, LeadWithTheRankThatAllWaitFor) {
+TEST(Findings, LeadsWithRankThatAllWaitFor) {
   const Analysis analysis = analysed(
       run("batch = 32\nsteps = 100\ncompute = 36ms\nranks = 4\nsync-ranks = true\ncores = 16\n"
           "cost = decode=1ms\nworkers = 2\ninject = read=+40ms@rank=2"));
-  const Finding* fix = fix_of(analysis);
+  const Finding* fix = advised_fix(analysis);
   ASSERT_NE(fix, nullptr);
-  EXPECT_EQ(fix, &analysis.findings.front()) << ids_of(analysis);
+  EXPECT_EQ(fix, &analysis.findings.front()) << list_ids(analysis);
   EXPECT_EQ(fix->id, "straggler-rank");
   EXPECT_THAT(fix->evidence, HasSubstr("rank 2 is the straggler"));
   EXPECT_THAT(fix->evidence, HasSubstr("read takes 40.00 ms there and 0 ns on the others"));
@@ -371,7 +373,7 @@ TEST(Findings, LeadWithTheRankThatAllWaitFor) {
   // The others make a batch in 16 ms and compute for 36: 4 x 32 samples every 36 ms.
   EXPECT_NEAR(fix->rate_after, 128 / 0.036, 20);
   EXPECT_THAT(fix->pytorch, HasSubstr("as fast as the others: "));
-  EXPECT_FALSE(fix_of(analysis)->has_setting()) << "workers on every rank would only hide it";
+  EXPECT_FALSE(advised_fix(analysis)->has_setting()) << "workers on every rank would only hide it";
   for (const Finding& finding : analysis.findings) {
     if (finding.id != fix->id) {
       EXPECT_THAT(finding.evidence, StartsWith("on rank 2: "));
@@ -381,40 +383,40 @@ TEST(Findings, LeadWithTheRankThatAllWaitFor) {
 }
 
 // Ranks that do not wait for each other: the figures are those of the slow one.
-TEST(Findings, AreOfTheSlowRankWhereRanksDoNotWait) {
+TEST(Findings, DescribesSlowRankIfRanksDoNotWait) {
   const Analysis analysis =
       analysed(run("batch = 16\nduration = 5s\ncompute = 20ms\nranks = 2\ncores = 2\n"
                    "cost = read=8ms:sleep\nworkers = 2\ninject = read=+8ms@rank=1"));
   EXPECT_FALSE(analysis.verdict.withheld_reason);
-  ASSERT_NE(fix_of(analysis), nullptr);
-  EXPECT_EQ(fix_of(analysis)->id, "storage-latency") << ids_of(analysis);
-  EXPECT_THAT(fix_of(analysis)->evidence, StartsWith("on rank 1: reads wait 16.00 ms each"));
+  ASSERT_NE(advised_fix(analysis), nullptr);
+  EXPECT_EQ(advised_fix(analysis)->id, "storage-latency") << list_ids(analysis);
+  EXPECT_THAT(advised_fix(analysis)->evidence, StartsWith("on rank 1: reads wait 16.00 ms each"));
 }
 
 // Ranks that are slow alike are no stragglers: the advice is for all of them.
-TEST(Findings, LeadWithNoRankWhereAllAreAlike) {
+TEST(Findings, LeadsWithNoRankIfAllAreAlike) {
   const Analysis analysis = analysed(
       run("batch = 8\nsteps = 100\ncompute = 10ms\nranks = 4\nsync-ranks = true\ncores = 16\n"
           "cost = decode=4ms\nworkers = 1"));
-  ASSERT_NE(fix_of(analysis), nullptr);
-  EXPECT_NE(fix_of(analysis)->id, "straggler-rank");
-  ASSERT_NE(fix_of(analysis), nullptr);
-  EXPECT_TRUE(fix_of(analysis)->has_setting());
+  ASSERT_NE(advised_fix(analysis), nullptr);
+  EXPECT_NE(advised_fix(analysis)->id, "straggler-rank");
+  ASSERT_NE(advised_fix(analysis), nullptr);
+  EXPECT_TRUE(advised_fix(analysis)->has_setting());
 }
 
 // A worker that met the one slow sample of the run is not a slow one.
-TEST(Findings, AWorkerWithOneSlowSampleIsNoStraggler) {
+TEST(Findings, IgnoresOneSlowSampleOfWorker) {
   const Analysis analysis =
       analysed(run(COMPUTE "workers = 4\ncost = decode=2ms:sleep\ninject = decode=+4s@every=1000"));
-  EXPECT_EQ(find(analysis, "straggler-worker"), nullptr) << ids_of(analysis);
+  EXPECT_EQ(find(analysis, "straggler-worker"), nullptr) << list_ids(analysis);
 }
 
-TEST(Findings, OnlySettingsAreSettings) {
+TEST(Findings, RecognisesSettings) {
   Finding finding;
   EXPECT_FALSE(finding.has_setting());
-  for (const char* of_world : {"decode.speed", "cores", "other-threads", "storage-latency"}) {
-    finding.to_run = {{of_world, "2"}};
-    EXPECT_FALSE(finding.has_setting()) << of_world;
+  for (const char* world_key : {"decode.speed", "cores", "other-threads", "storage-latency"}) {
+    finding.to_run = {{world_key, "2"}};
+    EXPECT_FALSE(finding.has_setting()) << world_key;
   }
   finding.to_run = {{"num-workers", "2"}};
   EXPECT_TRUE(finding.has_setting());

@@ -18,17 +18,17 @@ namespace {
 
 using test::run;
 
-struct OfFinding {
+struct FindingScenario {
   const char* id;
   const char* fires;                                  // scenario lines, on a machine with 16 cores
   const char* silent;                                 // the same without the cause
-  bool on_top = true;                                 // of the pipeline that fires it
+  bool on_top = true;                                 // first finding in the scenario that fires
   std::function<void(RunRecord&)> arrange = nullptr;  // facts that the model has not, when it fires
 };
 
-void PrintTo(const OfFinding& the_case, std::ostream* out) { *out << the_case.id; }
+void PrintTo(const FindingScenario& the_case, std::ostream* out) { *out << the_case.id; }
 
-std::vector<Finding> findings_of(const RunRecord& record) {
+std::vector<Finding> collect_findings(const RunRecord& record) {
   Analysis analysis = analyse(record);
   add_findings(analysis, record);
   return analysis.findings;
@@ -45,7 +45,7 @@ const Finding* find(const std::vector<Finding>& findings, std::string_view id) {
   return found == findings.end() ? nullptr : &*found;
 }
 
-std::string ids_of(const std::vector<Finding>& findings) {
+std::string list_ids(const std::vector<Finding>& findings) {
   std::string text;
   for (const Finding& f : findings)
     text += std::string(f.id) + " " + changes_to_text(f.changes) + "; ";
@@ -56,7 +56,8 @@ void add_metric(RunRecord& record, const std::string& name, double value) {
   record.metrics.push_back({name, "bytes", "for a test", value});
 }
 
-// As a run whose threads waited longer for the cores than they can have kept each other waiting.
+// Makes the run one on a busy machine: its threads waited longer for the cores than they can have
+// kept each other waiting.
 void on_busy_cores(RunRecord& record) {
   record.engine = "native";
   record.config.declared.cores.value = 4;
@@ -74,14 +75,14 @@ constexpr const char* kLongRun =
 
 constexpr const char* kPlain = COMPUTE "workers = 4\ncost = decode=1ms";
 
-// What the trainer does before its compute is then to wait for the other one.
+// The trainer's time before its compute is then a wait for the other loader.
 void with_two_loaders(RunRecord& record) { record.loaders.resize(2); }
 
 std::function<void(RunRecord&)> with(const std::string& metric, double value) {
   return [=](RunRecord& record) { add_metric(record, metric, value); };
 }
 
-const OfFinding kCases[] = {
+const FindingScenario kCases[] = {
     {"no-workers", COMPUTE "workers = 0\ncost = decode=2ms",
      COMPUTE "workers = 4\ncost = decode=2ms"},
     {"too-few-workers", COMPUTE "workers = 1\ncost = decode=4ms",
@@ -341,25 +342,25 @@ const OfFinding kCases[] = {
      COMPUTE "workers = 1\ncost = decode=4ms"},
 };
 
-class FindingCase : public testing::TestWithParam<OfFinding> {};
+class FindingCase : public testing::TestWithParam<FindingScenario> {};
 
 TEST_P(FindingCase, FiresAndIsSilent) {
-  const OfFinding& the_case = GetParam();
+  const FindingScenario& the_case = GetParam();
   RunRecord record = run(the_case.fires);
   if (the_case.arrange) the_case.arrange(record);
-  const std::vector<Finding> findings = findings_of(record);
-  ASSERT_TRUE(has(findings, the_case.id)) << ids_of(findings);
+  const std::vector<Finding> findings = collect_findings(record);
+  ASSERT_TRUE(has(findings, the_case.id)) << list_ids(findings);
   if (the_case.on_top) {
-    EXPECT_EQ(findings.front().id, the_case.id) << ids_of(findings);
+    EXPECT_EQ(findings.front().id, the_case.id) << list_ids(findings);
   }
-  const std::vector<Finding> others = findings_of(run(the_case.silent));
-  EXPECT_FALSE(has(others, the_case.id)) << ids_of(others);
+  const std::vector<Finding> others = collect_findings(run(the_case.silent));
+  EXPECT_FALSE(has(others, the_case.id)) << list_ids(others);
 }
 
-// Of a training on CPUs: what is about a GPU is not seen, and no other advice speaks of one, nor of
-// memory that is page-locked for it.
+// In training on CPUs, findings about a GPU do not fire, and no other advice names a GPU or memory
+// that is page-locked for it.
 TEST_P(FindingCase, SpeaksOfNoGpuWhereThereIsNone) {
-  const OfFinding& the_case = GetParam();
+  const FindingScenario& the_case = GetParam();
   RunRecord record = run(the_case.fires);
   if (the_case.arrange) the_case.arrange(record);
   const Analysis analysis = analyse(record);
@@ -376,14 +377,14 @@ TEST_P(FindingCase, SpeaksOfNoGpuWhereThereIsNone) {
   }
 }
 
-// What a finding promises comes true when its changes are made: in the model to the ns.
+// The model gives exactly the promised rate for the changes of a finding.
 TEST_P(FindingCase, GivesBackWhatItPromises) {
-  const OfFinding& the_case = GetParam();
+  const FindingScenario& the_case = GetParam();
   if (the_case.arrange) GTEST_SKIP() << "its facts are made by hand";
   const RunRecord record = run(the_case.fires);
   const Analysis measured = analyse(record);
   const double window = seconds(measured.account.window);
-  for (const Finding& finding : findings_of(record)) {
+  for (const Finding& finding : collect_findings(record)) {
     if (finding.regained_s <= 0 || !finding.has_figures()) continue;
     const FittedModel model(record);
     const bool is_of_rank = finding.id == kStragglerRank;
@@ -399,23 +400,24 @@ TEST_P(FindingCase, GivesBackWhatItPromises) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Findings, FindingCase, testing::ValuesIn(kCases), [](const auto& of) {
-  std::string name = of.param.id;
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Findings, FindingCase, testing::ValuesIn(kCases),
+                         [](const auto& instance) {
+                           std::string name = instance.param.id;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
-TEST(Findings, EveryRowHasACase) {
+TEST(Findings, TestsEveryRow) {
   std::set<std::string_view> tested;
-  for (const OfFinding& each : kCases) tested.insert(each.id);
+  for (const FindingScenario& each : kCases) tested.insert(each.id);
   for (const FindingRow& row : finding_table())
     EXPECT_TRUE(tested.contains(row.row.name)) << row.row.name;
 }
 
-TEST(Findings, StandByWhatTheyGiveBackNotByTheTable) {
+TEST(Findings, SortsByRegainedTime) {
   const RunRecord record =
       run(COMPUTE "workers = 4\nlink = 1/0.5\ncost = decode=lognormal:8ms:0.5");
-  const std::vector<Finding> findings = findings_of(record);
+  const std::vector<Finding> findings = collect_findings(record);
   const double alike_s = 0.01 * seconds(analyse(record).account.window);
   ASSERT_GE(findings.size(), 2U);
   for (std::size_t i = 1; i < findings.size(); ++i)
@@ -435,7 +437,7 @@ std::string advice_for_pieces(double pieces, double asked_s, double busy_worker_
 }
 
 // Another way to share memory is advised only where asking for it was seen to take long.
-TEST(Findings, ManySmallTensorsAreToldApartFromPickledObjects) {
+TEST(Findings, DistinguishesManySmallTensorsFromPickledObjects) {
   const std::string many = advice_for_pieces(300, 0.018, 0);
   EXPECT_NE(many.find("300 pieces of shared memory"), many.npos) << many;
   EXPECT_NE(many.find("file_system"), many.npos) << many;
@@ -461,7 +463,7 @@ std::string advice_for_sending(double pickled, double copied, double pickled_byt
   return seen ? seen->evidence + "; " + seen->pytorch : "";
 }
 
-TEST(Findings, TensorsThatAreCopiedWhenTheyAreSentAreToldFromPickledObjects) {
+TEST(Findings, DistinguishesCopiedTensorsFromPickledObjects) {
   const std::string copied = advice_for_sending(0.2, 0.7);
   EXPECT_NE(
       copied.find("of sending, pickling 4.10 MB is 20.0 % and copying 12.0 MB of tensors into "
@@ -477,12 +479,12 @@ TEST(Findings, TensorsThatAreCopiedWhenTheyAreSentAreToldFromPickledObjects) {
   EXPECT_EQ(neither.find("of sending"), neither.npos) << neither;
 }
 
-TEST(Findings, GarbageCollectionsOfLessThanTwoPerCentAreLeftOut) {
+TEST(Findings, IgnoresGarbageCollectionBelowTwoPerCent) {
   RunRecord record = run(COMPUTE "workers = 4\ncost = decode=1ms");
   add_metric(record, "gc.worker_share", 0.019);
-  EXPECT_FALSE(has(findings_of(record), "garbage-collection"));
+  EXPECT_FALSE(has(collect_findings(record), "garbage-collection"));
   add_metric(record, "gc.trainer_share", 0.021);
-  EXPECT_TRUE(has(findings_of(record), "garbage-collection"));
+  EXPECT_TRUE(has(collect_findings(record), "garbage-collection"));
 }
 
 // Two tensors, whose descriptions are all that is pickled.
@@ -494,7 +496,7 @@ TEST(Findings, AdvisesNoTensorsWhereAllSamplesAreTensors) {
 }
 
 // A program that iterates 320 samples again and again, a second each time.
-TEST(Findings, NamesPersistentWorkersTogetherWithTheFirstWorkersOfShortEpochs) {
+TEST(Findings, NamesPersistentWorkersForShortEpochsWithoutWorkers) {
   const auto advice_with = [](const char* samples) {
     RunRecord record =
         run(COMPUTE "workers = 0\ncost = decode=2ms\nsamples = " + std::string(samples));
@@ -522,38 +524,38 @@ TEST(Findings, NamesTheTransformThatMostOfAugmentingGoesInto) {
 
 TEST(Findings, AdvisesNoWorkersForBatchesThatAreMadeSoonerThanReceived) {
   RunRecord record = run("batch = 32\nsteps = 160\ncompute = 1ms\nworkers = 0\ncost = decode=40us");
-  EXPECT_TRUE(has(findings_of(record), "no-workers"));
+  EXPECT_TRUE(has(collect_findings(record), "no-workers"));
   add_metric(record, "data.cheap_samples", 1);
-  EXPECT_FALSE(has(findings_of(record), "no-workers"));
+  EXPECT_FALSE(has(collect_findings(record), "no-workers"));
 }
 
 // Python's own allocations fault as much as that.
-TEST(Findings, RowsOfThePageCacheAreNotReadInVain) {
+TEST(Findings, IgnoresRowsReadFromPageCache) {
   RunRecord record = run(COMPUTE "workers = 1\ncost = read=4ms");
   add_metric(record, "datasets.mapped", 1);
   add_metric(record, "datasets.row_bytes", 500);
   add_metric(record, "datasets.row_faults", 2);
   add_metric(record, "datasets.row_storage_bytes", 0);
-  EXPECT_FALSE(has(findings_of(record), "indices-mapping"));
+  EXPECT_FALSE(has(collect_findings(record), "indices-mapping"));
 }
 
-TEST(Findings, ATrainerThatWaitsForItsSamplerIsNotSlowItself) {
+TEST(Findings, BlamesSamplerInsteadOfTrainer) {
   RunRecord record = run(COMPUTE "workers = 4\nin-flight = 1\ncost = launch=5ms:sleep");
   add_metric(record, "sampler.s", 0.004);
   record.details.push_back({"sampler", "Balanced.__iter__ (train.py:10)"});
-  const std::vector<Finding> findings = findings_of(record);
-  EXPECT_FALSE(has(findings, "slow-trainer")) << ids_of(findings);
+  const std::vector<Finding> findings = collect_findings(record);
+  EXPECT_FALSE(has(findings, "slow-trainer")) << list_ids(findings);
   EXPECT_NE(find(findings, "slow-sampler")->evidence.find("Balanced.__iter__ (train.py:10)"),
             std::string::npos);
 }
 
-TEST(Findings, CollatingIsMendedWhereItIsDone) {
+TEST(Findings, AdvisesOnCollatingByItsFunction) {
   const auto advice = [](const char* function) {
     RunRecord record = run(COMPUTE "workers = 2\ncost = collate=40ms");
     record.details.push_back({"collate", function, 1.0});
-    const std::vector<Finding> findings = findings_of(record);
+    const std::vector<Finding> findings = collect_findings(record);
     const Finding* bound = find(findings, "collate-bound");
-    return bound == nullptr ? ids_of(findings) : bound->pytorch;
+    return bound == nullptr ? list_ids(findings) : bound->pytorch;
   };
   EXPECT_NE(advice("default_collate (collate.py:340)").find("default_collate stacks"),
             std::string::npos);
@@ -562,13 +564,13 @@ TEST(Findings, CollatingIsMendedWhereItIsDone) {
 }
 
 // A tokenizer has no pixels.
-TEST(Findings, AugmentingIsMendedByWhatAugments) {
+TEST(Findings, AdvisesOnAugmentingByItsFunction) {
   const auto advice = [](const char* function) {
     RunRecord record = run(COMPUTE "workers = 2\ncost = augment=8ms");
     record.details.push_back({"augment", function, 0.9});
-    const std::vector<Finding> findings = findings_of(record);
+    const std::vector<Finding> findings = collect_findings(record);
     const Finding* bound = find(findings, "augment-bound");
-    return bound == nullptr ? ids_of(findings) : bound->pytorch.substr(0, 20);
+    return bound == nullptr ? list_ids(findings) : bound->pytorch.substr(0, 20);
   };
   EXPECT_EQ(advice("transformers.tokenization_utils_base.PreTrainedTokenizerBase.__call__"),
             "tokenize once for al");
@@ -576,30 +578,31 @@ TEST(Findings, AugmentingIsMendedByWhatAugments) {
   EXPECT_EQ(advice("RandomResizedCrop"), "use torchvision.tran");
 }
 
-// Nobody is told to end jobs that there are not.
-TEST(Findings, FullCoresAreMendedByWhoTakesThem) {
+// The advice names other jobs only if such jobs run.
+TEST(Findings, AdvisesFewerJobsOnlyIfOthersUseTheCores) {
   RunRecord record = run(COMPUTE "workers = 8\ncores = 2\ncost = decode=4ms");
   add_metric(record, "process.cpu_s", 20);
   add_metric(record, "host.other_cpu_s", 0.1);
-  std::vector<Finding> findings = findings_of(record);
-  ASSERT_TRUE(has(findings, "cpu-oversubscribed")) << ids_of(findings);
+  std::vector<Finding> findings = collect_findings(record);
+  ASSERT_TRUE(has(findings, "cpu-oversubscribed")) << list_ids(findings);
   EXPECT_EQ(find(findings, "cpu-oversubscribed")->pytorch,
             "fewer workers, or a machine with more cores");
   record.metrics.back().value = 20;
-  findings = findings_of(record);
-  ASSERT_TRUE(has(findings, "cpu-oversubscribed")) << ids_of(findings);
+  findings = collect_findings(record);
+  ASSERT_TRUE(has(findings, "cpu-oversubscribed")) << list_ids(findings);
   EXPECT_EQ(find(findings, "cpu-oversubscribed")->pytorch,
             "fewer other jobs on this machine, or a machine with more cores");
 }
 
-// 5 % of the time: another batch size is another training, which less is not worth.
-TEST(Findings, OfLittleTimeNoOtherBatchSizeIsAdvised) {
-  EXPECT_FALSE(has(findings_of(run(COMPUTE "workers = 4\ncost = decode=100us\nin-flight = 1\n"
-                                           "cost = launch=300us:sleep")),
+// The overhead takes 5 % of the time. That is too little to change the batch size, and with it the
+// training.
+TEST(Findings, AdvisesNoBatchSizeForLittleTime) {
+  EXPECT_FALSE(has(collect_findings(run(COMPUTE "workers = 4\ncost = decode=100us\nin-flight = 1\n"
+                                                "cost = launch=300us:sleep")),
                    "per-batch-overhead"));
 }
 
-TEST(Findings, StatesThatAreSentAreNotTakenForBatches) {
+TEST(Findings, DistinguishesSentStateFromBatches) {
   RunRecord record = run(COMPUTE
                          "workers = 2\nexecutor = processes\ncost = decode=100us\n"
                          "cost = transport=30ms\ncost = transport.recv=10ms");
@@ -607,28 +610,28 @@ TEST(Findings, StatesThatAreSentAreNotTakenForBatches) {
   add_metric(record, "transport.pickled_bytes", 7.4e6);
   add_metric(record, "state.bytes", 7.3e6);
   add_metric(record, "state.worker_share", 1.0);
-  const std::vector<Finding> findings = findings_of(record);
+  const std::vector<Finding> findings = collect_findings(record);
   const Finding* tax = find(findings, "slow-transport");
-  ASSERT_NE(tax, nullptr) << ids_of(findings);
+  ASSERT_NE(tax, nullptr) << list_ids(findings);
   EXPECT_NE(tax->evidence.find("7.30 MB of a batch are the loader's state"), std::string::npos)
       << tax->evidence;
   EXPECT_NE(tax->pytorch.find("snapshot_every_n_steps=100"), std::string::npos) << tax->pytorch;
 }
 
-TEST(Findings, NameNoShareOfNothing) {
+TEST(Findings, OmitsSharesOfZero) {
   const std::vector<Finding> findings =
-      findings_of(run(COMPUTE "workers = 4\ncost = decode=1ms\ncost = launch=30ms:sleep"));
+      collect_findings(run(COMPUTE "workers = 4\ncost = decode=1ms\ncost = launch=30ms:sleep"));
   const Finding* small = find(findings, "per-batch-overhead");
-  ASSERT_NE(small, nullptr) << ids_of(findings);
+  ASSERT_NE(small, nullptr) << list_ids(findings);
   EXPECT_EQ(small->evidence.find("0.0 %"), std::string::npos) << small->evidence;
 }
 
-// A short batch has a whole compute: without it there are fewer to hide the refill behind.
-TEST(Findings, AFixNeverMakesTheGpuLessBusy) {
+// A short batch has a whole compute. Without it, fewer computes hide the refill.
+TEST(Findings, AdvisesNothingThatLowersGpuUse) {
   const std::vector<Finding> findings =
-      findings_of(run("batch = 32\nsteps = 300\ncompute = 10ms\nsamples = 200\nworkers = 4\n"
-                      "cores = 8\ncost = decode=500us"));
-  EXPECT_FALSE(has(findings, "short-last-batches")) << ids_of(findings);
+      collect_findings(run("batch = 32\nsteps = 300\ncompute = 10ms\nsamples = 200\nworkers = 4\n"
+                           "cores = 8\ncost = decode=500us"));
+  EXPECT_FALSE(has(findings, "short-last-batches")) << list_ids(findings);
   ASSERT_FALSE(findings.empty());
   for (const Finding& finding : findings) {
     EXPECT_GE(finding.rate_after, finding.rate_before) << finding.id;
@@ -637,10 +640,11 @@ TEST(Findings, AFixNeverMakesTheGpuLessBusy) {
 }
 
 // 32 ms of decoding in four workers: a batch every 8 ms, where the GPU takes one every 10.
-TEST(Findings, AGpuThatIsTheLimitIsPromisedNoShare) {
-  const std::vector<Finding> findings = findings_of(run(COMPUTE "workers = 4\ncost = decode=4ms"));
+TEST(Findings, PromisesNoGainIfGpuIsTheLimit) {
+  const std::vector<Finding> findings =
+      collect_findings(run(COMPUTE "workers = 4\ncost = decode=4ms"));
   const Finding* limit = find(findings, "gpu-is-the-limit");
-  ASSERT_NE(limit, nullptr) << ids_of(findings);
+  ASSERT_NE(limit, nullptr) << list_ids(findings);
   EXPECT_TRUE(limit->is_ceiling);
   EXPECT_EQ(limit->busy_after, 0);
   EXPECT_EQ(limit->regained_s, 0);
@@ -650,18 +654,18 @@ TEST(Findings, AGpuThatIsTheLimitIsPromisedNoShare) {
 }
 
 // The first batch of a rank follows on none; that of the rank before it is no short one.
-TEST(Findings, AShortBatchIsOneOfTheSameRank) {
+TEST(Findings, ComparesBatchesWithinOneRank) {
   const std::vector<Finding> findings =
-      findings_of(run("batch = 8\ncompute = 10ms\nsamples = 44\nranks = 2\nepochs = 1\n"
-                      "workers = 2\ncost = decode=1ms"));
-  EXPECT_FALSE(has(findings, "short-last-batches")) << ids_of(findings);
+      collect_findings(run("batch = 8\ncompute = 10ms\nsamples = 44\nranks = 2\nepochs = 1\n"
+                           "workers = 2\ncost = decode=1ms"));
+  EXPECT_FALSE(has(findings, "short-last-batches")) << list_ids(findings);
 }
 
 // 8 ms to make in a worker, 20 ms to receive: making them in the trainer is faster.
-TEST(Findings, BatchesThatAreDearerToHandOverThanToMakeWantNoWorkers) {
+TEST(Findings, AdvisesNoWorkersIfSendingCostsMoreThanMaking) {
   const std::vector<Finding> findings =
-      findings_of(run(COMPUTE "workers = 4\nexecutor = processes\ncost = decode=1ms\n"
-                              "cost = transport=1ms\ncost = transport.recv=20ms"));
+      collect_findings(run(COMPUTE "workers = 4\nexecutor = processes\ncost = decode=1ms\n"
+                                   "cost = transport=1ms\ncost = transport.recv=20ms"));
   ASSERT_FALSE(findings.empty());
   EXPECT_EQ(findings.front().id, "slow-transport");
   EXPECT_EQ(findings.front().changes, (Changes{{"num-workers", "0"}}));
@@ -669,18 +673,19 @@ TEST(Findings, BatchesThatAreDearerToHandOverThanToMakeWantNoWorkers) {
 }
 
 // More workers are the advice then, but not for the sake of the reads.
-TEST(Findings, StorageLatencyNeedsReadsThatLead) {
+TEST(Findings, NamesStorageLatencyOnlyIfReadsLead) {
   const auto with_read = [](const std::string& time) {
-    return findings_of(run(COMPUTE "workers = 2\ncost = decode=4ms:sleep\ncost = read=" + time));
+    return collect_findings(
+        run(COMPUTE "workers = 2\ncost = decode=4ms:sleep\ncost = read=" + time));
   };
   EXPECT_EQ(with_read("5ms").front().id, "storage-latency");
   const std::vector<Finding> findings = with_read("3ms");
-  EXPECT_FALSE(has(findings, "storage-latency")) << ids_of(findings);
-  EXPECT_EQ(findings.front().id, "too-few-workers") << ids_of(findings);
+  EXPECT_FALSE(has(findings, "storage-latency")) << list_ids(findings);
+  EXPECT_EQ(findings.front().id, "too-few-workers") << list_ids(findings);
 }
 
-// What a data set of somebody else does cannot be seen inside, and is waited for like any other.
-TEST(Findings, StorageLatencyNeedsReadsThatLeadAlsoBeforeWorkThatCannotBeSeenInside) {
+// The opaque work of the user's data set causes waits like any other work.
+TEST(Findings, NamesStorageLatencyOnlyIfReadsOutlastOpaqueWork) {
   const auto is_said = [](const std::string& time) {
     RunRecord record =
         run(COMPUTE "workers = 2\ncost = decode=4ms:sleep\ncost = read=" + time + ":sleep");
@@ -695,59 +700,58 @@ TEST(Findings, StorageLatencyNeedsReadsThatLeadAlsoBeforeWorkThatCannotBeSeenIns
 
 // Two workers that rest for half of their time, and now and then are 150 ms late: none of it for
 // want of capacity, and the batches of more workers are there in time.
-TEST(Findings, MoreWorkersAreTriedWhateverTheWhyIs) {
+TEST(Findings, TriesMoreWorkersForAnyWhy) {
   const RunRecord record =
       run("batch = 8\nsteps = 200\ncompute = 10ms\nworkers = 2\ncost = decode=1250us:sleep\n"
           "inject = decode=+150ms@every=200");
   const Account account = analyse(record).account;
   EXPECT_LT(account.why[Why::capacity], account.window / 100);
-  const std::vector<Finding> findings = findings_of(record);
+  const std::vector<Finding> findings = collect_findings(record);
   const Finding* more = find(findings, "too-few-workers");
-  ASSERT_NE(more, nullptr) << ids_of(findings);
+  ASSERT_NE(more, nullptr) << list_ids(findings);
   EXPECT_EQ(changes_to_text(more->changes), "num-workers=8");
 }
 
-// Alone neither gives anything: copies are hidden behind a compute only where a step more may be
-// in flight.
-TEST(Findings, NameBothSettingsThatOnlyHelpTogether) {
-  const std::vector<Finding> findings =
-      findings_of(run(COMPUTE "workers = 4\nin-flight = 1\ncost = h2d=8ms\ncost = decode=1ms"));
+// Each setting alone gains 0: a compute hides a copy only if another step may be in flight.
+TEST(Findings, NamesBothSettingsThatHelpOnlyTogether) {
+  const std::vector<Finding> findings = collect_findings(
+      run(COMPUTE "workers = 4\nin-flight = 1\ncost = h2d=8ms\ncost = decode=1ms"));
   ASSERT_FALSE(findings.empty());
-  EXPECT_EQ(findings.front().id, "copy-not-overlapped") << ids_of(findings);
+  EXPECT_EQ(findings.front().id, "copy-not-overlapped") << list_ids(findings);
   EXPECT_EQ(changes_to_text(findings.front().changes), "copy=stream in-flight=2");
   EXPECT_DOUBLE_EQ(findings.front().busy_after, 1);
 }
 
-TEST(Findings, PageableCopiesAreHiddenByThreeSettingsTogether) {
+TEST(Findings, HidesPageableCopiesByThreeSettings) {
   const std::vector<Finding> findings =
-      findings_of(run(COMPUTE "workers = 4\nin-flight = 1\nmemory = pageable\ncost = h2d=8ms\n"
-                              "cost = decode=1ms"));
+      collect_findings(run(COMPUTE "workers = 4\nin-flight = 1\nmemory = pageable\ncost = h2d=8ms\n"
+                                   "cost = decode=1ms"));
   ASSERT_FALSE(findings.empty());
   EXPECT_EQ(changes_to_text(findings.front().changes), "memory=pin-thread copy=stream in-flight=2");
 }
 
-TEST(Findings, PageableCopiesOfAGivenTimeCanStillBeHidden) {
+TEST(Findings, HidesPageableCopiesOfGivenTime) {
   const std::vector<Finding> findings =
-      findings_of(run(COMPUTE "workers = 4\nmemory = pageable\ncost = h2d=6ms"));
+      collect_findings(run(COMPUTE "workers = 4\nmemory = pageable\ncost = h2d=6ms"));
   ASSERT_FALSE(findings.empty());
   EXPECT_EQ(findings.front().id, "pageable-copies");
   EXPECT_EQ(changes_to_text(findings.front().changes), "memory=pin-thread copy=stream");
   EXPECT_DOUBLE_EQ(findings.front().busy_after, 1);
 }
 
-TEST(Findings, OfStorageNameWhatProbeMeasuredOfIt) {
+TEST(Findings, NamesStorageRateMeasuredByProbe) {
   RunRecord record = run(COMPUTE "workers = 2\nstored-bytes = 8MB\nstorage-latency = 20ms");
   add_metric(record, "probed.storage_bytes_per_s", 910e6);
-  const std::vector<Finding> findings = findings_of(record);
+  const std::vector<Finding> findings = collect_findings(record);
   const auto found = std::find_if(findings.begin(), findings.end(),
                                   [](const Finding& f) { return f.id == "storage-latency"; });
   ASSERT_NE(found, findings.end());
   EXPECT_NE(found->evidence.find("; probe measured 910 MB/s here"), std::string::npos);
 }
 
-TEST(Findings, APartOfACoreIsAQuota) {
+TEST(Findings, ReportsPartOfCoreAsQuota) {
   const auto with_cores = [](const std::string& cores) {
-    return findings_of(run(COMPUTE "workers = 8\ncost = decode=4ms\ncores = " + cores));
+    return collect_findings(run(COMPUTE "workers = 8\ncost = decode=4ms\ncores = " + cores));
   };
   EXPECT_EQ(with_cores("2.5").front().id, "cpu-quota");
   EXPECT_NE(with_cores("2.5").front().evidence.find("a CPU quota leaves 2.5 cores for 8 workers"),
@@ -755,14 +759,14 @@ TEST(Findings, APartOfACoreIsAQuota) {
   EXPECT_FALSE(has(with_cores("2"), "cpu-quota"));
 }
 
-TEST(Findings, OfANarrowLinkPromiseWhatItsLanesGive) {
+TEST(Findings, PromisesFullSpeedForNarrowLink) {
   RunRecord record = run(COMPUTE "workers = 4\nlink = 1/0.5\ncost = decode=1ms");
   for (const auto& [name, value] : {std::pair{"link.width", 8.0},
                                     {"link.max_width", 16.0},
                                     {"link.gts", 32.0},
                                     {"link.max_gts", 32.0}})
     add_metric(record, name, value);
-  const std::vector<Finding> findings = findings_of(record);
+  const std::vector<Finding> findings = collect_findings(record);
   const auto link = std::find_if(findings.begin(), findings.end(),
                                  [](const Finding& f) { return f.id == "link-below-rating"; });
   ASSERT_NE(link, findings.end());
@@ -770,8 +774,8 @@ TEST(Findings, OfANarrowLinkPromiseWhatItsLanesGive) {
   EXPECT_GT(link->regained_s, 0);
 }
 
-// With the other programs gone the job is as fast as on cores of its own.
-TEST(Findings, OtherProgramsGiveTheirCoresBack) {
+// The job then runs as fast as on cores of its own.
+TEST(Findings, PredictsGainWithoutOtherPrograms) {
   RunRecord record = run(COMPUTE "workers = 4\ncores = 2\ncost = decode=4ms");
   on_busy_cores(record);
   const FittedModel model(record);
@@ -780,14 +784,14 @@ TEST(Findings, OtherProgramsGiveTheirCoresBack) {
   EXPECT_EQ(alone.account.stall[Cause::contention], 0);  // 4 threads on 4 cores
 }
 
-TEST(Findings, AreThereWhereTwoCausesCannotBeToldApart) {
+TEST(Findings, ListsFindingsForTiedCauses) {
   const RunRecord record = run(COMPUTE
                                "workers = 1\ncost = read=lognormal:2ms:1\n"
                                "cost = decode=lognormal:2ms:1");
   const Analysis analysis = analyse(record);
   ASSERT_FALSE(analysis.verdict.bound_by);
   ASSERT_FALSE(analysis.verdict.withheld_reason);
-  EXPECT_FALSE(findings_of(record).empty());
+  EXPECT_FALSE(collect_findings(record).empty());
 }
 
 std::vector<Finding> findings_with(const std::vector<std::pair<std::string, double>>& metrics,
@@ -795,27 +799,27 @@ std::vector<Finding> findings_with(const std::vector<std::pair<std::string, doub
   RunRecord record = run(kPlain);
   for (const auto& [name, value] : metrics) add_metric(record, name, value);
   record.details = std::move(details);
-  return findings_of(record);
+  return collect_findings(record);
 }
 
-// Of a foreign loader's batches nobody counts those that are ready.
-TEST(Findings, OfAWindowThatNobodyCountedNothingIsSaid) {
+// The ready batches of a foreign loader are not counted.
+TEST(Findings, SkipsPrefetchMemoryWithoutQueueCounts) {
   RunRecord record = run(COMPUTE "workers = 4\nprefetch = 16\ncost = decode=1ms");
-  ASSERT_NE(find(findings_of(record), "prefetch-wastes-memory"), nullptr);
+  ASSERT_NE(find(collect_findings(record), "prefetch-wastes-memory"), nullptr);
   for (RankRecord& rank : record.ranks) rank.queues.clear();
-  const std::vector<Finding> findings = findings_of(record);
+  const std::vector<Finding> findings = collect_findings(record);
   EXPECT_EQ(find(findings, "prefetch-wastes-memory"), nullptr);
 }
 
 // 8 x 500 us of decoding and 2 ms of launching are 6 ms of work for one core, which always works.
-TEST(Findings, OfATrainerThatWaitsForACoreNameTheStagesThatUseIt) {
+TEST(Findings, NamesStagesThatUseTrainersCore) {
   const RunRecord record =
       run("batch = 8\nsteps = 160\ncompute = 3ms\nworkers = 4\nprefetch = 4\ncores = 1\n"
           "cost = decode=500us:cpu\ncost = launch=2ms:cpu");
   EXPECT_EQ(analyse(record).verdict.bound_by, "contention");
-  const std::vector<Finding> findings = findings_of(record);
+  const std::vector<Finding> findings = collect_findings(record);
   const Finding* found = find(findings, "cpu-oversubscribed");
-  ASSERT_NE(found, nullptr) << ids_of(findings);
+  ASSERT_NE(found, nullptr) << list_ids(findings);
   EXPECT_NE(found->evidence.find("; cores in use: decode 0.67, launch 0.33"), std::string::npos)
       << found->evidence;
   EXPECT_EQ(found->pytorch.find("other jobs"), std::string::npos) << "none was seen";
@@ -825,58 +829,58 @@ TEST(Findings, OfATrainerThatWaitsForACoreNameTheStagesThatUseIt) {
 }
 
 // The account is the mean over the ranks, and so is what a step waits.
-TEST(Findings, OfASlowTrainerAStepWaitsAsLongWithSeveralRanks) {
+TEST(Findings, ReportsSameTrainerDelayForSeveralRanks) {
   const auto evidence_with = [](const char* ranks) {
-    const std::vector<Finding> findings = findings_of(
+    const std::vector<Finding> findings = collect_findings(
         run(std::string("batch = 8\nsteps = 160\ncompute = 10ms\nworkers = 4\nin-flight = 1\n"
                         "cost = launch=5ms:sleep\nranks = ") +
             ranks));
     const Finding* trainer = find(findings, "slow-trainer");
-    return trainer != nullptr ? trainer->evidence : ids_of(findings);
+    return trainer != nullptr ? trainer->evidence : list_ids(findings);
   };
   EXPECT_NE(evidence_with("1").find(", 5.000 ms a step"), std::string::npos) << evidence_with("1");
   EXPECT_EQ(evidence_with("4"), evidence_with("1"));
 }
 
 // Ten steps an epoch, which waits for its first batch: workers that stay would wait for it, too.
-TEST(Findings, WorkersThatStartAtOnceAreNoCause) {
+TEST(Findings, BlamesRefillIfWorkersStartAtOnce) {
   const char* scenario =
       "batch = 8\nsteps = 160\ncompute = 20ms\nworkers = 4\nsamples = 80\ncost = "
       "decode=5ms:sleep\n";
   const auto with = [&](const char* start) {
-    return findings_of(run(scenario + std::string("cost = startup=") + start));
+    return collect_findings(run(scenario + std::string("cost = startup=") + start));
   };
   const std::vector<Finding> at_once = with("10us"), slowly = with("50ms");
-  EXPECT_EQ(find(at_once, "workers-restarted"), nullptr) << ids_of(at_once);
+  EXPECT_EQ(find(at_once, "workers-restarted"), nullptr) << list_ids(at_once);
   const Finding* refill = find(at_once, "epoch-refill");
-  ASSERT_NE(refill, nullptr) << ids_of(at_once);
+  ASSERT_NE(refill, nullptr) << list_ids(at_once);
   EXPECT_EQ(refill->evidence.find("workers start at once, and every epoch"), 0U)
       << refill->evidence;
-  EXPECT_NE(find(slowly, "workers-restarted"), nullptr) << ids_of(slowly);
-  EXPECT_EQ(find(slowly, "epoch-refill"), nullptr) << ids_of(slowly);
+  EXPECT_NE(find(slowly, "workers-restarted"), nullptr) << list_ids(slowly);
+  EXPECT_EQ(find(slowly, "epoch-refill"), nullptr) << list_ids(slowly);
 }
 
 // 84 measured steps see one or two of the epochs of 920 samples begin, by the warm-up.
-TEST(Findings, OfAnEpochThatBeginsEmptyTheLengthIsTheEpochs) {
+TEST(Findings, ReportsEpochLengthInSteps) {
   const std::vector<Finding> findings =
-      findings_of(run("batch = 20\nsteps = 84\ncompute = 40ms\nworkers = 4\nsamples = 920\n"
-                      "persistent-workers = true\ncost = decode=30ms:sleep"));
+      collect_findings(run("batch = 20\nsteps = 84\ncompute = 40ms\nworkers = 4\nsamples = 920\n"
+                           "persistent-workers = true\ncost = decode=30ms:sleep"));
   const Finding* refill = find(findings, "epoch-refill");
-  ASSERT_NE(refill, nullptr) << ids_of(findings);
+  ASSERT_NE(refill, nullptr) << list_ids(findings);
   EXPECT_NE(refill->evidence.find("every epoch, of 46 steps, still begins"), std::string::npos)
       << refill->evidence;
 }
 
-TEST(Findings, OtherProgramsAreNamed) {
+TEST(Findings, NamesOtherPrograms) {
   RunRecord record = run(COMPUTE "workers = 4\ncores = 2\ncost = decode=4ms");
   on_busy_cores(record);
   const double window = seconds(record.ranks[0].window());
   add_metric(record, "host.other_cpu_s", 1.5 * window);
   add_metric(record, "process.cpu_s", 0.5 * window);
   record.details = {{"host.other_cpu_s", "cc1plus", 0.8}, {"host.other_cpu_s", "ld", 0.2}};
-  const std::vector<Finding> findings = findings_of(record);
+  const std::vector<Finding> findings = collect_findings(record);
   const Finding* found = find(findings, "other-programs");
-  ASSERT_NE(found, nullptr) << ids_of(findings);
+  ASSERT_NE(found, nullptr) << list_ids(findings);
   EXPECT_NE(found->evidence.find("other programs took 1.5 of 4 cores (cc1plus 80.0 %, ld 20.0 %)"),
             std::string::npos)
       << found->evidence;
@@ -884,8 +888,8 @@ TEST(Findings, OtherProgramsAreNamed) {
       << found->evidence;
 }
 
-TEST(Findings, WrongDataStandsFirstAndPredictsNothing) {
-  const std::vector<Finding> findings = findings_of([] {
+TEST(Findings, PutsWrongDataFirstWithoutPrediction) {
+  const std::vector<Finding> findings = collect_findings([] {
     RunRecord record = run(COMPUTE "workers = 1\ncost = decode=4ms");
     add_metric(record, "data.alike_seeds", 3);
     record.details = {{"data.alike_seeds", "numpy"}};
@@ -900,25 +904,25 @@ TEST(Findings, WrongDataStandsFirstAndPredictsNothing) {
   EXPECT_FALSE(findings[1].wrong_data);
 }
 
-TEST(Findings, WrongDataNeedsNoVerdict) {
+TEST(Findings, ReportsWrongDataWithoutVerdict) {
   RunRecord record = run("batch = 8\nsteps = 10\ncompute = 1ms\nworkers = 1\ncost = decode=4ms");
   add_metric(record, "data.repeated_orders", 1);
-  const std::vector<Finding> findings = findings_of(record);
+  const std::vector<Finding> findings = collect_findings(record);
   ASSERT_GE(findings.size(), 1U);
   EXPECT_EQ(findings.front().id, "same-order-every-epoch");
 }
 
-TEST(Findings, SamplesWithoutNumbersDoNotMakeRanksAlike) {
+TEST(Findings, IgnoresUnnamedSamplesInRankComparison) {
   RunRecord record = run(COMPUTE "workers = 4\nranks = 2\ncost = decode=1ms");
   record.ranks[1].reservoir = record.ranks[0].reservoir;
-  EXPECT_TRUE(has(findings_of(record), "ranks-see-same-data"));
+  EXPECT_TRUE(has(collect_findings(record), "ranks-see-same-data"));
   add_metric(record, "data.unnamed_samples", 1);
-  EXPECT_FALSE(has(findings_of(record), "ranks-see-same-data"));
+  EXPECT_FALSE(has(collect_findings(record), "ranks-see-same-data"));
   add_metric(record, "data.alike_ranks", 1);
-  EXPECT_TRUE(has(findings_of(record), "ranks-see-same-data"));
+  EXPECT_TRUE(has(collect_findings(record), "ranks-see-same-data"));
 }
 
-TEST(Findings, SayWhatIsKeptAndWhatRanDry) {
+TEST(Findings, SaysWhichStateIsStaleOrExhausted) {
   const auto stale =
       findings_with({{"data.stale_settings", 1}}, {{"data.stale_settings", "dataset.difficulty"}});
   ASSERT_NE(find(stale, "workers-have-stale-state"), nullptr);
@@ -929,7 +933,7 @@ TEST(Findings, SayWhatIsKeptAndWhatRanDry) {
   EXPECT_NE(find(dry, "workers-have-stale-state")->evidence.find("2 epochs"), std::string::npos);
 }
 
-TEST(Findings, OfLimitsAreSilentFarFromThem) {
+TEST(Findings, IgnoresDistantLimits) {
   EXPECT_TRUE(
       has(findings_with({{"memory.shm_limit_bytes", 64e6}, {"memory.shm_peak_bytes", 63e6}}),
           "memory-limit-near"));
@@ -942,59 +946,59 @@ TEST(Findings, OfLimitsAreSilentFarFromThem) {
   EXPECT_FALSE(has(findings_with({{"gil.trainer_wait_share", 0.05}}), "interpreter-lock"));
 }
 
-TEST(Findings, AdviceThatDoesNotFitTakesNoOtherAway) {
+TEST(Findings, KeepsOtherAdviceIfOneDoesNotFit) {
   for (const char* text : {COMPUTE "workers = 0\ncost = decode=8ms",
                            COMPUTE "workers = 1\ntask = sample\nwindow = 8\ncost = decode=8ms",
                            COMPUTE "workers = 1\nprefetch = 1\ncost = decode=8ms"}) {
     RunRecord record = run(text);
     add_metric(record, "memory.shm_limit_bytes", 64e6);
     add_metric(record, "memory.shm_peak_bytes", 63e6);
-    const auto findings = findings_of(record);
+    const auto findings = collect_findings(record);
     EXPECT_GT(findings.size(), 1U) << text;
     ASSERT_NE(find(findings, "memory-limit-near"), nullptr) << text;
     EXPECT_EQ(find(findings, "memory-limit-near")->pytorch, "docker run --shm-size with more");
   }
 }
 
-TEST(Findings, SamplesThatMakeRanksEvenAreNotWrong) {
+TEST(Findings, AcceptsSamplesRepeatedToEvenRanks) {
   const RunRecord record =
       run(COMPUTE "workers = 1\nranks = 8\nsamples = 60\ncores = 16\ncost = decode=1ms");
-  EXPECT_FALSE(has(findings_of(record), "ranks-see-same-data"));
+  EXPECT_FALSE(has(collect_findings(record), "ranks-see-same-data"));
 }
 
 // The pools of workers that were watched from outside.
-TEST(Findings, ThreadPoolsInWorkersTakeTheirCores) {
-  const auto with_beside = [](double beside_s) {
+TEST(Findings, ReportsThreadPoolsInWorkers) {
+  const auto with_pool_time = [](double pool_s) {
     RunRecord record = run(COMPUTE "workers = 4\ncores = 2\ncost = decode=4ms");
     on_busy_cores(record);
     add_metric(record, "workers.threads", 10);
     add_metric(record, "workers.cv2_threads", 8);
     add_metric(record, "workers.cpu_s", 50);
-    add_metric(record, "workers.beside_cpu_s", beside_s);
-    return findings_of(record);
+    add_metric(record, "workers.beside_cpu_s", pool_s);
+    return collect_findings(record);
   };
-  const auto findings = with_beside(25);
+  const auto findings = with_pool_time(25);
   const Finding* pools = find(findings, "nested-thread-pools");
-  ASSERT_NE(pools, nullptr) << ids_of(findings);
+  ASSERT_NE(pools, nullptr) << list_ids(findings);
   EXPECT_NE(pools->evidence.find("32 of 40 threads"), std::string::npos) << pools->evidence;
   EXPECT_NE(pools->evidence.find("cv2 is set to 8"), std::string::npos) << pools->evidence;
-  EXPECT_FALSE(has(with_beside(2), "nested-thread-pools"));
+  EXPECT_FALSE(has(with_pool_time(2), "nested-thread-pools"));
 }
 
 // --cost decode=40ms:sleep has no images that could be smaller.
-TEST(Findings, OfADeclaredCostSpeakOfNoImages) {
+TEST(Findings, SpeaksOfNoImagesForDeclaredCost) {
   RunRecord record = run(COMPUTE "workers = 16\ncost = decode=40ms");
-  EXPECT_EQ(find(findings_of(record), "decode-bound")->pytorch,
+  EXPECT_EQ(find(collect_findings(record), "decode-bound")->pytorch,
             "a faster decoder or smaller samples");
   record.config.declared.cost = {};
   EXPECT_TRUE(
-      find(findings_of(record), "decode-bound")->pytorch.starts_with("store smaller images"));
+      find(collect_findings(record), "decode-bound")->pytorch.starts_with("store smaller images"));
 }
 
-TEST(Findings, OfASlowStageNameTheUsersCode) {
+TEST(Findings, NamesUsersCodeOfSlowStage) {
   RunRecord record = run(COMPUTE "workers = 16\ncost = decode=1ms\ncost = augment=40ms");
   record.details = {{"augment", "RandomCrop", 0.75}, {"augment", "Normalize", 0.25}};
-  const auto findings = findings_of(record);
+  const auto findings = collect_findings(record);
   ASSERT_NE(find(findings, "augment-bound"), nullptr);
   EXPECT_NE(find(findings, "augment-bound")->evidence.find("RandomCrop 75.0 %, Normalize 25.0 %"),
             std::string::npos)

@@ -21,25 +21,25 @@ RunRecord made_by(const Packages& packages) {
   return record;
 }
 
-struct OfFramework {
+struct FrameworkCase {
   const char* name;
   Packages made_by;
   std::string workers, order;
 };
 
-void PrintTo(const OfFramework& words, std::ostream* out) { *out << words.name; }
+void PrintTo(const FrameworkCase& words, std::ostream* out) { *out << words.name; }
 
-class FrameworkWords : public testing::TestWithParam<OfFramework> {};
+class FrameworkWords : public testing::TestWithParam<FrameworkCase> {};
 
-TEST_P(FrameworkWords, AreThoseOfWhatTheLoaderIsMadeThrough) {
+TEST_P(FrameworkWords, NamesArgumentsOfFramework) {
   const RunRecord record = made_by(GetParam().made_by);
   EXPECT_EQ(loader_words(record, {"num_workers=8"}), GetParam().workers);
   EXPECT_EQ(loader_words(record, {"in_order=False"}), GetParam().order);
 }
 
-const OfFramework kWords[] = {
+const FrameworkCase kWords[] = {
     {"plain", {"train"}, "DataLoader(..., num_workers=8)", "DataLoader(..., in_order=False)"},
-    // Its own loader is prepared by accelerate.
+    // Transformers lets accelerate prepare its loader.
     {"transformers",
      {"accelerate", "transformers"},
      "TrainingArguments(dataloader_num_workers=8)",
@@ -72,19 +72,19 @@ const OfFramework kWords[] = {
 };
 
 INSTANTIATE_TEST_SUITE_P(Rows, FrameworkWords, testing::ValuesIn(kWords),
-                         [](const auto& of) { return std::string(of.param.name); });
+                         [](const auto& instance) { return std::string(instance.param.name); });
 
-TEST(Frameworks, ArgumentsThatOneDoesNotTakeStandByThemselves) {
+TEST(Frameworks, SeparatesArgumentsThatFrameworkLacks) {
   EXPECT_EQ(loader_words(made_by({"fastai"}), {"persistent_workers=True", "prefetch_factor=4"}),
             "dataloaders(..., persistent_workers=True); a DataLoader of PyTorch: "
             "DataLoader(..., prefetch_factor=4)");
 }
 
-TEST(Frameworks, ALoaderOfOurOwnIsPlain) {
+TEST(Frameworks, NamesDataLoaderWithoutFramework) {
   EXPECT_EQ(loader_words(RunRecord(), {"num_workers={}"}), "DataLoader(..., num_workers={})");
 }
 
-TEST(Frameworks, FindingsAskThem) {
+TEST(Frameworks, WritesAdviceOfFindings) {
   RunRecord record =
       test::run("batch = 8\nsteps = 160\ncompute = 10ms\nworkers = 0\ncost = decode=4ms");
   record.program = ProgramFacts{{"accelerate", "transformers"}, {}, false};
@@ -95,18 +95,18 @@ TEST(Frameworks, FindingsAskThem) {
               testing::MatchesRegex("TrainingArguments\\(dataloader_num_workers=[0-9]+\\)"));
 }
 
-std::string advice_for_shards(std::int64_t workers, const Packages& data_of) {
+std::string advice_for_shards(std::int64_t workers, const Packages& data_packages) {
   RunRecord record =
       test::run("batch = 8\nsteps = 160\ncompute = 10ms\nworkers = " + std::to_string(workers) +
                 "\ncost = decode=8ms");
   record.metrics.push_back({"data.shards", "1", "", 2});
-  record.program = ProgramFacts{{}, data_of, false};
+  record.program = ProgramFacts{{}, data_packages, false};
   const Analysis analysis = analyse(record);
   const std::optional<Candidate> seen = too_few_shards(FindingInput(record, analysis));
   return seen ? seen->evidence + "; " + seen->pytorch : "";
 }
 
-TEST(Frameworks, ShardsAreAskedForAsTheLibraryOfTheDataSetMakesThem) {
+TEST(Frameworks, AdvisesShardsByLibraryOfDataSet) {
   EXPECT_THAT(advice_for_shards(4, {"datasets"}),
               AllOf(HasSubstr("has 2: 2 of 4 workers have none"),
                     HasSubstr("dataset.to_iterable_dataset(num_shards=4)")));

@@ -13,7 +13,7 @@
 namespace loaderscope {
 namespace {
 
-RunRecord run_of(const std::string& scenario) {
+RunRecord scenario_run(const std::string& scenario) {
   return modelled(
       "memory = pageable\nin-flight = 1\nbatch = 10\nsteps = 200\ncores = 2\ncompute = 25ms\n" +
           scenario,
@@ -29,7 +29,7 @@ RunRecord as_seen(RunRecord record, double library) {
 
 // A batch takes 28 ms in collate_fn, all of it in threads of a library.
 RunRecord tokenizing(double threads) {
-  return as_seen(run_of("workers = 0\ncost = collate=28ms:sleep\ncost = read=1us:sleep\n"),
+  return as_seen(scenario_run("workers = 0\ncost = collate=28ms:sleep\ncost = read=1us:sleep\n"),
                  threads);
 }
 
@@ -39,55 +39,55 @@ double need_of_core(const RunRecord& record) {
   return FindingInput(record, analyse(record)).need_of_core();
 }
 
-const Finding* fix_in(Analysis& analysis, const RunRecord& record) {
+const Finding* find_fix(Analysis& analysis, const RunRecord& record) {
   add_findings(analysis, record);
-  return fix_of(analysis);
+  return advised_fix(analysis);
 }
 
-TEST(LibraryThreads, CountAsNeedOfCore) {
+TEST(LibraryThreads, CountsAsNeedOfCore) {
   EXPECT_NEAR(need_of_core(tokenizing(0)), 0, 0.01);
   EXPECT_NEAR(need_of_core(tokenizing(0.5)), 0.5, 0.01);
   EXPECT_NEAR(need_of_core(tokenizing(1)), 1, 0.01);
   EXPECT_NEAR(need_of_core(tokenizing(2)), 2, 0.01);
 }
 
-TEST(LibraryThreads, CountForStagesThatComputeFirst) {
+TEST(LibraryThreads, CountsForComputingStagesFirst) {
   const RunRecord both =
-      as_seen(run_of("workers = 0\ncost = collate=20ms:sleep\ncost = read=2ms:sleep\n"), 0.5);
+      as_seen(scenario_run("workers = 0\ncost = collate=20ms:sleep\ncost = read=2ms:sleep\n"), 0.5);
   const PerStage<LibraryTime> threads = library_threads(both);
   EXPECT_NEAR(threads[Stage::collate].cpu, 1, 0.01);
   EXPECT_NEAR(threads[Stage::read].cpu, 0, 0.01);
   EXPECT_NEAR(*cpu_of_libraries(both), 200 * 0.020, 0.01);
 }
 
-TEST(LibraryThreads, AreNotTheFeederOfAWorker) {
+TEST(LibraryThreads, ExcludesFeederOfWorker) {
   const std::string two = "workers = 2\nexecutor = processes\ncost = read=4ms:sleep\n";
-  const RunRecord sends = as_seen(run_of(two + "cost = transport=8ms\n"), 0.2);
+  const RunRecord sends = as_seen(scenario_run(two + "cost = transport=8ms\n"), 0.2);
   EXPECT_NEAR(need_of_core(sends), 0, 0.01);
   EXPECT_EQ(cpu_of_libraries(sends), 0);
 }
 
-TEST(LibraryThreads, AreUnknownIfNobodyCounted) {
-  const RunRecord declared = run_of("workers = 0\ncost = collate=28ms:sleep\n");
+TEST(LibraryThreads, StaysUnknownWithoutCount) {
+  const RunRecord declared = scenario_run("workers = 0\ncost = collate=28ms:sleep\n");
   EXPECT_EQ(cpu_of_libraries(declared), std::nullopt);
   EXPECT_NEAR(need_of_core(declared), 0, 0.01);
 }
 
 // One thread: the same as a worker that computes itself.
-TEST(LibraryThreads, ArePredictedToTakeCores) {
+TEST(LibraryThreads, TakesCoresInPrediction) {
   const FittedModel model(tokenizing(1));
   EXPECT_NEAR(model.fitted().samples_per_s / rate(tokenizing(1)), 1, 0.01);
   for (const char* workers : {"1", "2", "4"}) {
-    const RunRecord run =
-        run_of("executor = processes\ncost = collate=28ms\ncost = read=1us:sleep\nworkers = " +
-               std::string(workers) + "\n" + first_workers_costs(tokenizing(1)));
+    const RunRecord run = scenario_run(
+        "executor = processes\ncost = collate=28ms\ncost = read=1us:sleep\nworkers = " +
+        std::string(workers) + "\n" + first_workers_costs(tokenizing(1)));
     const Prediction predicted = model.predict({{"num-workers", workers}});
     EXPECT_NEAR(predicted.samples_per_s / rate(run), 1, 0.02) << workers;
   }
 }
 
 // Two threads of each worker take both cores: a second worker gives next to nothing.
-TEST(LibraryThreads, LeaveNoCoreForFurtherWorkers) {
+TEST(LibraryThreads, LeavesNoCoreForFurtherWorkers) {
   const FittedModel model(tokenizing(2));
   EXPECT_NEAR(model.fitted().samples_per_s / rate(tokenizing(2)), 1, 0.01);
   const double one = model.predict({{"num-workers", "1"}}).gain();
@@ -98,10 +98,10 @@ TEST(LibraryThreads, LeaveNoCoreForFurtherWorkers) {
   EXPECT_GT(FittedModel(tokenizing(0)).predict({{"num-workers", "4"}}).gain(), 1.9);
 }
 
-TEST(LibraryThreads, KeepTheFixBelowTheCores) {
+TEST(LibraryThreads, KeepsFixBelowCores) {
   const RunRecord record = tokenizing(2);
   Analysis analysis = analyse(record);
-  const Finding* fix = fix_in(analysis, record);
+  const Finding* fix = find_fix(analysis, record);
   ASSERT_NE(fix, nullptr);
   ASSERT_EQ(fix->changes.front().key, "num-workers");
   EXPECT_EQ(fix->changes.front().value, "1");
@@ -109,7 +109,7 @@ TEST(LibraryThreads, KeepTheFixBelowTheCores) {
 
 // Other programs have two of four shares of two cores: the thread waits for a core as long as it
 // computes, and its library's threads as well. Alone they need half of the time.
-TEST(LibraryThreads, WaitForCoresAsTheThreadDoes) {
+TEST(LibraryThreads, WaitsForCoresLikeThread) {
   RunRecord record = tokenizing(0.5);
   StageStats& collate = record.ranks.front().stages[Stage::collate];
   collate.cpu = collate.wall / 10;
@@ -124,7 +124,7 @@ TEST(LibraryThreads, WaitForCoresAsTheThreadDoes) {
 
 // A photograph on a crowded machine, as it was measured: three quarters of the time are run-queue
 // delay, and threads of PyTorch that stack the batch hide in the rest.
-TEST(LibraryThreads, CountOnACrowdedMachine) {
+TEST(LibraryThreads, CountsOnCrowdedMachine) {
   RunRecord record = tokenizing(0.0165);
   StageStats& collate = record.ranks.front().stages[Stage::collate];
   collate.cpu = collate.wall * 22 / 100;
@@ -132,8 +132,8 @@ TEST(LibraryThreads, CountOnACrowdedMachine) {
   EXPECT_GE(need_of_core(record), kAlwaysComputes);
 }
 
-// What the threads of a tokenizer took is no training.
-TEST(LibraryThreads, AreNoTraining) {
+// The CPU time of a tokenizer's threads is not training.
+TEST(LibraryThreads, ExcludesLibraryTimeFromTraining) {
   RunRecord record = tokenizing(2);
   record.metrics.push_back({"process.cpu_s", "s", "", 200 * 2 * 0.028});
   EXPECT_EQ(computing_threads(record), 0);

@@ -18,21 +18,21 @@ RunRecord short_epochs(const std::string& costs) {
                costs));
 }
 
-Analysis analysis_of(const RunRecord& record) {
+Analysis full_analysis(const RunRecord& record) {
   Analysis analysis = analyse(record);
   add_findings(analysis, record);
   return analysis;
 }
 
-// Workers that start anew take 100 ms of each epoch, and handing over 30.
+// New workers take 100 ms of each epoch, and transport takes 30 ms.
 const std::string kStartsAndSends =
     "cost = decode=50us\ncost = transport=2ms\ncost = transport.recv=3ms\n"
     "cost = startup.parent=20ms\ncost = startup=80ms\n";
 
-TEST(NamedCause, IsTheOneThatTheFixTakesAwayMostOf) {
+TEST(NamedCause, MatchesLargestCauseThatFixRemoves) {
   const RunRecord record = short_epochs(kStartsAndSends);
-  const Analysis analysis = analysis_of(record);
-  const Finding* fix = fix_of(analysis);
+  const Analysis analysis = full_analysis(record);
+  const Finding* fix = advised_fix(analysis);
   ASSERT_NE(fix, nullptr);
   EXPECT_EQ(fix->removes, Cause::startup) << changes_to_text(fix->changes);
   EXPECT_EQ(cause_line(analysis).find("Cause: workers-restarted: each epoch starts new"), 0U)
@@ -41,18 +41,18 @@ TEST(NamedCause, IsTheOneThatTheFixTakesAwayMostOf) {
       << analysis.verdict.sentence;
 }
 
-TEST(NamedCause, IsItsOwnIfHandingOverTakesMost) {
+TEST(NamedCause, NamesTransportIfItTakesMost) {
   const RunRecord record = short_epochs(
       "cost = decode=50us\ncost = transport=2ms\ncost = transport.recv=6ms\n"
       "cost = startup.parent=1ms\ncost = startup=2ms\n");
-  const Analysis analysis = analysis_of(record);
-  const Finding* fix = fix_of(analysis);
+  const Analysis analysis = full_analysis(record);
+  const Finding* fix = advised_fix(analysis);
   ASSERT_NE(fix, nullptr);
   EXPECT_EQ(fix->removes, Cause::transport) << changes_to_text(fix->changes);
   EXPECT_EQ(cause_line(analysis).find("Cause: slow-transport: "), 0U) << cause_line(analysis);
 }
 
-TEST(NamedCause, IsWhatThePredictionTakesAway) {
+TEST(NamedCause, MatchesCauseThatPredictionRemoves) {
   const RunRecord record = short_epochs(kStartsAndSends);
   const FittedModel model(record);
   EXPECT_EQ(model.predict({{"persistent-workers", "true"}}).removes(), Cause::startup);

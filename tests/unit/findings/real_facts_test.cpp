@@ -24,7 +24,7 @@ bool fires(std::string_view id, const RunRecord& record) {
   return find_row(id, finding_table()).look(FindingInput(record, analysis)).has_value();
 }
 
-double metric_of(const RunRecord& record, std::string_view name) {
+double read_metric(const RunRecord& record, std::string_view name) {
   const Analysis analysis = analyse(record);
   return FindingInput(record, analysis).metric(name);
 }
@@ -42,9 +42,9 @@ void on_one_cpu(const std::function<void()>& run) {
   }).join();
 }
 
-// Of whoever shares the CPU with four workers that always work: the trainer as it launches and as
-// it receives, the feeders.
-TEST(RealFacts, EveryThreadThatWaitsForACoreSaysSo) {
+// The trainer, which launches and receives, and the feeders share one CPU with four workers that
+// always work.
+TEST(RealFacts, RecordsRunQueueDelayOfEveryThread) {
   RunRecord record;
   on_one_cpu([&] {
     record = native::run(
@@ -60,7 +60,7 @@ TEST(RealFacts, EveryThreadThatWaitsForACoreSaysSo) {
   }
 }
 
-TEST(RealFacts, AffinityTakesCoresAway) {
+TEST(RealFacts, CountsCoresByAffinity) {
   if (allowed_cpus().size() < 2) GTEST_SKIP() << "the machine has one CPU";
   RunRecord record;
   MachineFacts machine;
@@ -77,7 +77,7 @@ TEST(RealFacts, AffinityTakesCoresAway) {
   EXPECT_FALSE(fires("cpu-quota", record));
 }
 
-TEST(RealFacts, ColdDataIsSeenToBeCold) {
+TEST(RealFacts, DetectsColdData) {
   const source::TempFolder folder;
   dataset::MakeOptions options;
   options.path = folder / "photos";
@@ -89,7 +89,7 @@ TEST(RealFacts, ColdDataIsSeenToBeCold) {
       "batch=2 steps=8 warmup=1 workers=1 compute=1ms size=16 inject=read=+5ms data=" +
       options.path;
   RunRecord cold = native::run(settings + " cache=cold");
-  if (metric_of(cold, "cache.resident_bytes") > metric_of(cold, "cache.checked_bytes") / 2)
+  if (read_metric(cold, "cache.resident_bytes") > read_metric(cold, "cache.checked_bytes") / 2)
     GTEST_SKIP() << "the file system keeps its pages";
   EXPECT_TRUE(fires("cold-cache", cold));
   cold.config.data.access.set(FileAccess::direct);
@@ -97,10 +97,10 @@ TEST(RealFacts, ColdDataIsSeenToBeCold) {
   EXPECT_FALSE(fires("cold-cache", native::run(settings + " cache=warm")));
 }
 
-TEST(RealFacts, TheMemoryLimitOfAGroupIsNear) {
+TEST(RealFacts, DetectsMemoryLimitOfGroup) {
   const test::PretendRoot root;
   RunRecord record = native::run(kShort);
-  const double resident = metric_of(record, "memory.resident_bytes");
+  const double resident = read_metric(record, "memory.resident_bytes");
   ASSERT_GT(resident, 0);
   const auto limited_to = [&](double bytes) {
     root.write("proc/self/cgroup", "0::/job\n");
@@ -114,10 +114,10 @@ TEST(RealFacts, TheMemoryLimitOfAGroupIsNear) {
   EXPECT_FALSE(fires("memory-limit-near", record));
 }
 
-TEST(RealFacts, ThreadsAndOtherProgramsAreCounted) {
+TEST(RealFacts, CountsThreadsAndOtherPrograms) {
   const RunRecord record = native::run(kShort);
-  EXPECT_GE(metric_of(record, "process.loader_threads"), 3);  // this one, a trainer, a worker
-  EXPECT_GE(metric_of(record, "process.threads"), 1);
+  EXPECT_GE(read_metric(record, "process.loader_threads"), 3);  // this one, a trainer, a worker
+  EXPECT_GE(read_metric(record, "process.threads"), 1);
   EXPECT_FALSE(fires("nested-thread-pools", record));
   const bool counted =
       std::any_of(record.metrics.begin(), record.metrics.end(),

@@ -1,5 +1,5 @@
-// Modelled runs; and such a run as one of somebody else's loader whose data set does everything by
-// itself.
+// Modelled runs, and changes that turn such a run into one of a foreign loader, whose data set does
+// all work by itself.
 #pragma once
 
 #include <map>
@@ -24,9 +24,9 @@ inline RunRecord run(std::string_view scenario) {
   return record;
 }
 
-// What was decoding becomes `opaque`, and nothing is declared any more.
+// Turns decoding into `opaque` and drops the declared costs.
 inline void make_users_code(RunRecord& record) {
-  constexpr std::size_t kDecode = 2, kOpaque = 4;  // of a sample's parts
+  constexpr std::size_t kDecode = 2, kOpaque = 4;  // indices into a sample's parts
   record.engine = record.config.engine.value = "torch";
   record.config.declared.cost = {};
   record.config.loader.memory = MemoryMode::pageable;
@@ -43,8 +43,8 @@ inline void make_users_code(RunRecord& record) {
   }
 }
 
-// Whose data set gives whole batches: no sample is told apart. Of records with all of their
-// samples.
+// Merges the samples of each batch, as for a data set that gives whole batches. Requires a record
+// with all of its samples.
 inline void make_batches_whole(RunRecord& record) {
   make_users_code(record);
   for (RankRecord& rank : record.ranks) {
@@ -68,7 +68,7 @@ inline void make_batches_whole(RunRecord& record) {
   }
 }
 
-// Of which it is seen what stages took all together, and of no batch for itself.
+// Keeps the totals of the stages and drops all samples.
 inline void forget_samples(RunRecord& record) {
   make_users_code(record);
   for (RankRecord& rank : record.ranks) rank.reservoir.clear();

@@ -25,22 +25,22 @@ OrderMessage order(int epoch, const char* hash, bool shuffled = true) {
   return parse_order({{"iterator", epoch}, {"hash", hash}, {"shuffled", shuffled}});
 }
 
-json of_worker(int epoch, int worker, json more) {
+json worker_message(int epoch, int worker, json more) {
   more.update({{"iterator", 0}, {"generation", epoch}, {"worker", worker}});
   return more;
 }
 
 StreamMessage stream(int epoch, int worker, const std::string& hash) {
-  return parse_stream(of_worker(epoch, worker, {{"hash", hash}}));
+  return parse_stream(worker_message(epoch, worker, {{"hash", hash}}));
 }
 
 DrawsMessage draws(int epoch, int worker, json hashes) {
-  return parse_draws(of_worker(epoch, worker, std::move(hashes)));
+  return parse_draws(worker_message(epoch, worker, std::move(hashes)));
 }
 
 StreamEndMessage stream_end(int epoch, int worker, int samples, int declared = 0) {
-  return parse_stream_end(
-      of_worker(epoch, worker, {{"samples", samples}, {"workers", 2}, {"declared", declared}}));
+  return parse_stream_end(worker_message(
+      epoch, worker, {{"samples", samples}, {"workers", 2}, {"declared", declared}}));
 }
 
 json settings(int epoch, const char* difficulty) {
@@ -49,63 +49,64 @@ json settings(int epoch, const char* difficulty) {
           {"values", {{"difficulty", difficulty}, {"seen", "x"}}}};
 }
 
-TEST(DataChecks, OtherOrdersAndOtherDrawsAreRight) {
+TEST(DataChecks, AcceptsDifferentOrdersAndRandomNumbers) {
   DataChecks checks;
   checks.know({1, 0, true});
   for (int epoch = 0; epoch < 3; ++epoch) {
-    checks.hear(1, order(epoch, std::to_string(epoch).c_str()));
+    checks.receive_report(1, order(epoch, std::to_string(epoch).c_str()));
     for (int worker = 0; worker < 3; ++worker) {
       const std::string own = std::to_string(10 * epoch + worker);
-      checks.hear(1, draws(epoch, worker, {{"numpy", own}}));
-      checks.hear(1, stream(epoch, worker, own));
+      checks.receive_report(1, draws(epoch, worker, {{"numpy", own}}));
+      checks.receive_report(1, stream(epoch, worker, own));
     }
   }
   EXPECT_THAT(checks.faults().metrics, IsEmpty());
   EXPECT_THAT(checks.faults().details, IsEmpty());
 }
 
-TEST(DataChecks, AShuffledOrderThatComesAgainIsAFault) {
+TEST(DataChecks, CountsRepeatedShuffledOrders) {
   DataChecks checks;
-  for (int epoch = 0; epoch < 3; ++epoch) checks.hear(1, order(epoch, "a"));
+  for (int epoch = 0; epoch < 3; ++epoch) checks.receive_report(1, order(epoch, "a"));
   EXPECT_THAT(counts(checks), ElementsAre(Pair("data.repeated_orders", 2)));
 }
 
-TEST(DataChecks, AnOrderThatIsMeantIsNone) {
+TEST(DataChecks, AcceptsRepeatedOrdersWithoutShuffle) {
   DataChecks checks;
-  for (int epoch = 0; epoch < 3; ++epoch) checks.hear(1, order(epoch, "a", false));
+  for (int epoch = 0; epoch < 3; ++epoch) checks.receive_report(1, order(epoch, "a", false));
   EXPECT_THAT(counts(checks), IsEmpty());
 }
 
-TEST(DataChecks, RanksWithTheSameSamplesAreAFault) {
+TEST(DataChecks, CountsRanksWithEqualOrders) {
   DataChecks checks;
   checks.know({1, 0, true});
   checks.know({2, 1, true});
-  checks.hear(1, order(0, "a"));
-  checks.hear(2, order(0, "a"));
+  checks.receive_report(1, order(0, "a"));
+  checks.receive_report(2, order(0, "a"));
   EXPECT_THAT(counts(checks), ElementsAre(Pair("data.alike_ranks", 1)));
 }
 
-TEST(DataChecks, ProcessesThatAreNoRanksMayTrainOnTheSame) {
+TEST(DataChecks, AcceptsEqualOrdersWithoutRanks) {
   DataChecks checks;
-  checks.hear(1, order(0, "a"));
-  checks.hear(2, order(0, "a"));
+  checks.receive_report(1, order(0, "a"));
+  checks.receive_report(2, order(0, "a"));
   EXPECT_THAT(counts(checks), IsEmpty());
 }
 
-TEST(DataChecks, RanksWithTheSameStreamAreAFault) {
+TEST(DataChecks, CountsRanksWithEqualStreams) {
   DataChecks checks;
   for (int rank = 0; rank < 2; ++rank) {
     checks.know({rank, rank, true});
-    checks.hear(rank, stream(0, 0, "a"));
+    checks.receive_report(rank, stream(0, 0, "a"));
   }
   EXPECT_THAT(counts(checks), ElementsAre(Pair("data.alike_ranks", 1)));
 }
 
-TEST(DataChecks, WorkersWithTheSameStreamOrSeedAreAFault) {
+TEST(DataChecks, CountsWorkersWithEqualStreamsOrSeeds) {
   DataChecks checks;
   for (int worker = 0; worker < 4; ++worker) {
-    checks.hear(1, stream(0, worker, "a"));
-    checks.hear(1, draws(0, worker, {{"numpy", "b"}, {"dataset", "c"}, {"own", {"rng"}}}));
+    checks.receive_report(1, stream(0, worker, "a"));
+    checks.receive_report(1,
+                          draws(0, worker, {{"numpy", "b"}, {"dataset", "c"}, {"own", {"rng"}}}));
   }
   EXPECT_THAT(counts(checks),
               UnorderedElementsAre(Pair("data.alike_streams", 3), Pair("data.alike_seeds", 3)));
@@ -115,52 +116,53 @@ TEST(DataChecks, WorkersWithTheSameStreamOrSeedAreAFault) {
 }
 
 // A validation loop has good reasons to.
-TEST(DataChecks, SeedsMayComeAgainWhereEpochsAreMeantToBeAlike) {
+TEST(DataChecks, AcceptsRepeatedSeedsWithoutShuffle) {
   for (const bool shuffles : {false, true}) {
     DataChecks checks;
     checks.know({1, 0, shuffles});
     for (int epoch = 0; epoch < 3; ++epoch) {
       for (int worker = 0; worker < 2; ++worker) {
-        checks.hear(1, draws(epoch, worker, {{"torch", std::to_string(worker)}}));
+        checks.receive_report(1, draws(epoch, worker, {{"torch", std::to_string(worker)}}));
       }
     }
     EXPECT_EQ(counts(checks).count("data.repeated_seeds"), shuffles ? 1U : 0U);
   }
 }
 
-TEST(DataChecks, EveryWorkerGivingAllOfAStreamIsAFault) {
+TEST(DataChecks, CountsStreamsThatEveryWorkerCopies) {
   const auto with = [](int each) {
     DataChecks checks;
-    for (int worker = 0; worker < 2; ++worker) checks.hear(1, stream_end(0, worker, each, 100));
+    for (int worker = 0; worker < 2; ++worker)
+      checks.receive_report(1, stream_end(0, worker, each, 100));
     return counts(checks);
   };
   EXPECT_THAT(with(100), ElementsAre(Pair("data.copied_streams", 1)));
   EXPECT_THAT(with(50), IsEmpty());
 }
 
-TEST(DataChecks, AnEpochOfWhichAWorkerWasNotHeardCannotTell) {
+TEST(DataChecks, IgnoresEpochsWithoutMessagesFromAllWorkers) {
   DataChecks checks;
-  checks.hear(1, stream_end(0, 0, 200, 100));
+  checks.receive_report(1, stream_end(0, 0, 200, 100));
   EXPECT_THAT(counts(checks), IsEmpty());
 }
 
-TEST(DataChecks, AStreamThatRunsDryIsAFault) {
+TEST(DataChecks, CountsExhaustedStreams) {
   DataChecks checks;
   for (int epoch = 0; epoch < 3; ++epoch) {
-    checks.hear(1, stream_end(epoch, 0, epoch == 0 ? 50 : 0));
-    checks.hear(1, stream_end(epoch, 1, 50));
+    checks.receive_report(1, stream_end(epoch, 0, epoch == 0 ? 50 : 0));
+    checks.receive_report(1, stream_end(epoch, 1, 50));
   }
   EXPECT_THAT(counts(checks), ElementsAre(Pair("data.exhausted_streams", 2)));
 }
 
-TEST(DataChecks, WhatTheTrainerSetsAnewAndWorkersKeepIsAFault) {
-  const auto with = [](const char* of_worker_now) {
+TEST(DataChecks, ReportsSettingsThatWorkersKeepFromEarlierEpochs) {
+  const auto with = [](const char* difficulty) {
     DataChecks checks;
-    checks.hear(1, parse_settings(settings(0, "easy")));
-    checks.hear(1, parse_settings(settings(1, "hard")));
-    json worker = settings(1, of_worker_now);
+    checks.receive_report(1, parse_settings(settings(0, "easy")));
+    checks.receive_report(1, parse_settings(settings(1, "hard")));
+    json worker = settings(1, difficulty);
     worker["worker"] = 0;
-    checks.hear(1, parse_settings(worker));
+    checks.receive_report(1, parse_settings(worker));
     return checks.faults().details;
   };
   EXPECT_THAT(with("easy"), ElementsAre(Detail{"data.stale_settings", "dataset.difficulty"}));
@@ -168,9 +170,9 @@ TEST(DataChecks, WhatTheTrainerSetsAnewAndWorkersKeepIsAFault) {
   EXPECT_THAT(with("its own"), IsEmpty());
 }
 
-TEST(DataChecks, SamplesWithoutNumbersAreSaid) {
+TEST(DataChecks, CountsSamplesWithoutNumbers) {
   DataChecks checks;
-  checks.hear(1, UnnamedMessage{});
+  checks.receive_report(1, UnnamedMessage{});
   EXPECT_THAT(counts(checks), ElementsAre(Pair("data.unnamed_samples", 1)));
 }
 

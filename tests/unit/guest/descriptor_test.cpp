@@ -50,14 +50,14 @@ class LineOfDescriptors : public ::testing::Test {
   std::array<char, 16> text_{};
 };
 
-TEST_F(LineOfDescriptors, OneDescriptorArrives) {
+TEST_F(LineOfDescriptors, DeliversOneDescriptor) {
   ASSERT_EQ(send_with_descriptor(there_, "hi", here_), 0);
   const Received received = receive();
   EXPECT_EQ(received.length, 2);
   EXPECT_GE(received.descriptor, 0);
 }
 
-TEST_F(LineOfDescriptors, SeveralDescriptorsInOneMessageAreClosed) {
+TEST_F(LineOfDescriptors, ClosesSeveralDescriptorsOfOneMessage) {
   const std::ptrdiff_t before = open_files();
   for (const std::size_t count : {2U, 3U, 8U}) {
     send(std::vector<int>(count, here_));
@@ -66,7 +66,7 @@ TEST_F(LineOfDescriptors, SeveralDescriptorsInOneMessageAreClosed) {
   }
 }
 
-TEST_F(LineOfDescriptors, AMessageWithoutADescriptorHasNone) {
+TEST_F(LineOfDescriptors, ReportsMissingDescriptor) {
   ASSERT_EQ(::send(there_, "hi", 2, 0), 2);
   EXPECT_LT(receive().descriptor, 0);
 }

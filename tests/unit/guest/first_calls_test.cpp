@@ -1,4 +1,4 @@
-// What only the first call in a worker takes is the start of the worker.
+// The extra time of the first call in a worker counts as the start of that worker.
 #include "guest/host/window_recorder.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ Span decode(Nanos begin, Nanos length) {
   return span;
 }
 
-Span start_of(std::int32_t) {
+Span startup_span(std::int32_t) {
   Span span;
   span.end = kMillisecond;
   span.stage = Stage::startup;
@@ -35,18 +35,18 @@ class FirstCallsTest : public testing::Test {
       EXPECT_FALSE(take(0, decode(i * 2 * kMillisecond, 2 * kMillisecond)));
   }
   std::optional<Span> take(std::int32_t worker, Span span) {
-    std::optional<Span> start = calls_.take_start_of(worker, span);
+    std::optional<Span> start = calls_.take_start(worker, span);
     left_ = span;
     return start;
   }
-  void comes_up(std::int32_t worker) { EXPECT_FALSE(take(worker, start_of(worker))); }
+  void start_worker(std::int32_t worker) { EXPECT_FALSE(take(worker, startup_span(worker))); }
 
   FirstCalls calls_;
   Span left_;
 };
 
-TEST_F(FirstCallsTest, OfANewWorkerWhatIsBeyondTheUsualIsItsStart) {
-  comes_up(1);
+TEST_F(FirstCallsTest, BooksTimeBeyondUsualAsStart) {
+  start_worker(1);
   const std::optional<Span> start = take(1, decode(kSecond, 302 * kMillisecond));
   ASSERT_TRUE(start);
   EXPECT_EQ(start->stage, Stage::startup);
@@ -59,25 +59,25 @@ TEST_F(FirstCallsTest, OfANewWorkerWhatIsBeyondTheUsualIsItsStart) {
   EXPECT_EQ(left_.cpu, kMillisecond);
   EXPECT_EQ(left_.bytes, 100);
   EXPECT_FALSE(take(1, decode(2 * kSecond, 302 * kMillisecond)));  // the second is what it is
-  comes_up(1);
+  start_worker(1);
   EXPECT_TRUE(take(1, decode(3 * kSecond, 302 * kMillisecond)));
 }
 
 // The first collation of a worker takes 15 ms more: nothing is made ahead yet that would hide it.
 TEST_F(FirstCallsTest, CutsOffFewMilliseconds) {
-  comes_up(1);
+  start_worker(1);
   const std::optional<Span> start = take(1, decode(kSecond, 17 * kMillisecond));
   ASSERT_TRUE(start);
   EXPECT_EQ(start->end, kSecond + 15 * kMillisecond);
 }
 
 TEST_F(FirstCallsTest, LeavesOutWaitsForACore) {
-  comes_up(1);
+  start_worker(1);
   Span span = decode(kSecond, 40 * kMillisecond);
   span.cpu = 2 * kMillisecond;
   span.queued = 38 * kMillisecond;
   EXPECT_FALSE(take(1, span));
-  comes_up(1);
+  start_worker(1);
   span.cpu = 20 * kMillisecond;
   span.queued = 20 * kMillisecond;
   const std::optional<Span> start = take(1, span);
@@ -87,21 +87,21 @@ TEST_F(FirstCallsTest, LeavesOutWaitsForACore) {
   EXPECT_EQ(left_.end - left_.begin, 4 * kMillisecond);
 }
 
-TEST_F(FirstCallsTest, WhatIsAboutAsLongAsOthersStaysWhatItIs) {
-  comes_up(1);
+TEST_F(FirstCallsTest, KeepsFirstCallOfAboutUsualLength) {
+  start_worker(1);
   EXPECT_FALSE(take(1, decode(kSecond, 9 * kMillisecond)));
   FirstCalls unknown;
-  Span span = start_of(0);
-  unknown.take_start_of(0, span);
+  Span span = startup_span(0);
+  unknown.take_start(0, span);
   span = decode(0, kSecond);
-  EXPECT_FALSE(unknown.take_start_of(0, span));  // nothing is usual yet
+  EXPECT_FALSE(unknown.take_start(0, span));  // no usual time is known yet
 }
 
-TEST(StageTotals, AFirstCallMakesTheStartLongerAndIsNoOtherStart) {
+TEST(StageTotals, AddsFirstCallToSameStart) {
   Span first = decode(0, 300 * kMillisecond);
   first.stage = Stage::startup;
   StageTotals totals;
-  Span start = start_of(0);
+  Span start = startup_span(0);
   start.batch = -1;
   totals.add_spans({start});
   totals.add_spans({first, decode(300 * kMillisecond, 2 * kMillisecond)});

@@ -6,10 +6,10 @@
 namespace loaderscope::guest {
 namespace {
 
-TEST(GpuTimeline, KernelsThatOverlapCountOnceAndStandAtTheEndOfTheLast) {
+TEST(GpuTimeline, CountsOverlappingKernelsOnceAtEndOfLastKernel) {
   GpuTimeline gpu;
   gpu.kernel(110, 130);
-  gpu.kernel(120, 140);  // on another stream
+  gpu.kernel(120, 140);  // runs on another stream
   gpu.kernel(150, 160);
   gpu.kernel(115, 118);  // within the first, and late
   const auto work = gpu.take(100, 200);
@@ -18,14 +18,14 @@ TEST(GpuTimeline, KernelsThatOverlapCountOnceAndStandAtTheEndOfTheLast) {
   EXPECT_FALSE(work->copy.ran());
 }
 
-TEST(GpuTimeline, ACopyIsOnlyWhatNoKernelHides) {
+TEST(GpuTimeline, CountsOnlyCopiesThatNoKernelHides) {
   GpuTimeline gpu;
   gpu.copy(105, 125, 1000);
   gpu.kernel(120, 140);
   gpu.copy(130, 135, 500);  // hidden
   gpu.kernel(145, 150);
   gpu.copy(142, 144, 500);
-  gpu.copy(155, 170, 500);  // for the next step: nothing of this one waits for it
+  gpu.copy(155, 170, 500);  // belongs to the next step: this step does not wait for it
   const auto work = gpu.take(100, 200);
   ASSERT_TRUE(work);
   EXPECT_EQ(work->compute, (Interval{125, 150, 0, 0}));
@@ -34,7 +34,7 @@ TEST(GpuTimeline, ACopyIsOnlyWhatNoKernelHides) {
   EXPECT_EQ(gpu.copied_bytes(), 2500);
 }
 
-TEST(GpuTimeline, WhatReachesIntoTheNextStepIsCutThere) {
+TEST(GpuTimeline, CutsKernelsAtNextStep) {
   GpuTimeline gpu;
   gpu.kernel(90, 250);
   gpu.kernel(260, 270);
@@ -47,7 +47,7 @@ TEST(GpuTimeline, WhatReachesIntoTheNextStepIsCutThere) {
   EXPECT_EQ(gpu.take(400, 500)->compute, (Interval{400, 410, 0, 0}));
 }
 
-TEST(GpuTimeline, BoundedMemoryKeepsTheTimes) {
+TEST(GpuTimeline, KeepsComputeTimeInBoundedMemory) {
   GpuTimeline gpu;
   constexpr Nanos kKernels = (Nanos{1} << 20) + 1000;
   for (Nanos k = 0; k < kKernels; ++k) gpu.kernel(10 * k, 10 * k + 4);

@@ -1,4 +1,4 @@
-// Who joins a job, whatever it says and does to what it is given.
+// Processes that join a job: invalid hellos, damaged pages and endless messages.
 #include "guest/host/guest_server.h"
 
 #include <fcntl.h>
@@ -21,14 +21,14 @@
 namespace loaderscope::guest {
 namespace {
 
-constexpr pid_t kNobody = 1 << 30;  // no process has this number
+constexpr pid_t kUnusedPid = 1 << 30;  // no process has this number
 constexpr const char* kHello = R"({"role": "trainer", "rank": -1, "pid": 12})";
 
 class HostTest : public testing::Test {
  protected:
   Fd make_line() const { return Fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)); }
 
-  // As a process of this job, which gives the memory of a page with its first words.
+  // Joins as a process of this job. The first message carries the memory of a page.
   void connect(const Fd& line, const std::string& hello, int memory) const {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
@@ -37,14 +37,14 @@ class HostTest : public testing::Test {
     ASSERT_EQ(send_with_descriptor(line, hello, memory), 0);
   }
   void connect(const Fd& line, const std::string& hello) const {
-    const Fd memory = memory_of(Page::bytes(), F_SEAL_SHRINK | F_SEAL_GROW);
+    const Fd memory = sealed_memory(Page::bytes(), F_SEAL_SHRINK | F_SEAL_GROW);
     void* place = ::mmap(nullptr, Page::bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
     ASSERT_NE(place, MAP_FAILED);
     Page::make(place);
     ::munmap(place, Page::bytes());
     connect(line, hello, memory);
   }
-  static Fd memory_of(std::size_t bytes, int seals) {
+  static Fd sealed_memory(std::size_t bytes, int seals) {
     Fd memory(::memfd_create("page", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     EXPECT_EQ(::ftruncate(memory, static_cast<off_t>(bytes)), 0);
     EXPECT_EQ(::fcntl(memory, F_ADD_SEALS, seals), 0);
@@ -67,13 +67,14 @@ class HostTest : public testing::Test {
   GuestServer host_{path_};
 };
 
-// It would be a SIGBUS of the host.
+// A page that shrinks later would raise SIGBUS in the host.
 TEST_F(HostTest, RefusesPagesThatCanBeCutShort) {
   constexpr int kSealed = F_SEAL_SHRINK | F_SEAL_GROW;
   const Fd nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
-  const Fd open = memory_of(Page::bytes(), 0), growing = memory_of(Page::bytes(), F_SEAL_SHRINK);
-  const Fd small = memory_of(Page::bytes() - 1, kSealed);
-  const Fd unwritten = memory_of(Page::bytes(), kSealed);  // has another version
+  const Fd open = sealed_memory(Page::bytes(), 0),
+           growing = sealed_memory(Page::bytes(), F_SEAL_SHRINK);
+  const Fd small = sealed_memory(Page::bytes() - 1, kSealed);
+  const Fd unwritten = sealed_memory(Page::bytes(), kSealed);  // has another version
   for (const Fd* memory : {&nothing, &open, &growing, &small, &unwritten}) {
     const Fd line = make_line();
     connect(line, kHello, *memory);
@@ -84,7 +85,7 @@ TEST_F(HostTest, RefusesPagesThatCanBeCutShort) {
   EXPECT_EQ(host_.turned_away().size(), 5U);
 }
 
-TEST_F(HostTest, WhoIntroducesItselfAsNobodyIsNotTakenIn) {
+TEST_F(HostTest, RejectsInvalidHellos) {
   for (const char* hello :
        {"[]", "{", R"({"role": "worker", "pid": 12, "trainer": 11, "worker": -3})",
         R"({"role": "worker", "pid": 12, "trainer": 11, "worker": 99999999})",
@@ -98,13 +99,14 @@ TEST_F(HostTest, WhoIntroducesItselfAsNobodyIsNotTakenIn) {
   }
 }
 
-TEST_F(HostTest, WhoKnocksWhereNoFileCanBeOpenedIsTurnedAway) {
+TEST_F(HostTest, RejectsProcessesWithoutFreeDescriptor) {
   const Fd line = make_line();
   connect(line, kHello);
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
   rlimit none = before;
-  none.rlim_cur = static_cast<rlim_t>(Fd(::open("/dev/null", O_RDONLY)));  // none is free below
+  none.rlim_cur =
+      static_cast<rlim_t>(Fd(::open("/dev/null", O_RDONLY)));  // no lower number is free
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
   look();
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
@@ -114,44 +116,44 @@ TEST_F(HostTest, WhoKnocksWhereNoFileCanBeOpenedIsTurnedAway) {
   EXPECT_FALSE(host_.turned_away().front().is_worker);
 }
 
-// What a process says before it has ended is heard, in order.
-TEST_F(HostTest, AProcessIsHeardToItsEndAndLetGo) {
+// Messages sent before the end of a process arrive in order.
+TEST_F(HostTest, ReceivesAllMessagesOfAnEndedProcess) {
   PretendMember process;
-  ASSERT_TRUE(process.join(path_, trainer_hello(kNobody)));
+  ASSERT_TRUE(process.join(path_, trainer_hello(kUnusedPid)));
   look();
   for (const char* word : {"one", "two", "three"}) process.say({{"text", word}});
   process.leave();
-  std::vector<std::string> heard;
+  std::vector<std::string> received;
   host_.look([&](GuestProcess& member, const std::string& message) {
-    EXPECT_EQ(member.pid, kNobody);
-    heard.push_back(message);
+    EXPECT_EQ(member.pid, kUnusedPid);
+    received.push_back(message);
   });
-  EXPECT_THAT(
-      heard, testing::ElementsAre(R"({"text":"one"})", R"({"text":"two"})", R"({"text":"three"})"));
+  EXPECT_THAT(received, testing::ElementsAre(R"({"text":"one"})", R"({"text":"two"})",
+                                             R"({"text":"three"})"));
   EXPECT_TRUE(host_.members().front()->ended());
-  host_.let_go([](const GuestProcess&) { return true; });
+  host_.release([](const GuestProcess&) { return true; });
   EXPECT_TRUE(host_.members().empty());
 }
 
-// It is not to keep the host from the others.
-TEST_F(HostTest, AProcessThatNeverStopsTalkingIsInterrupted) {
+// One process must not keep the host from serving the others.
+TEST_F(HostTest, InterruptsEndlessMessages) {
   const Fd line = make_line();
   connect(line, kHello);
-  int heard = 0;
+  int received = 0;
   host_.look([&](GuestProcess&, const std::string&) {
-    ++heard;
+    ++received;
     EXPECT_GT(::send(line, "{}", 2, MSG_NOSIGNAL), 0);
   });
   EXPECT_GT(::send(line, "{}", 2, MSG_NOSIGNAL), 0);
   host_.look([&](GuestProcess&, const std::string&) {
-    ++heard;
+    ++received;
     EXPECT_GT(::send(line, "{}", 2, MSG_NOSIGNAL), 0);
   });
-  EXPECT_GT(heard, 10);
-  EXPECT_LT(heard, 1000);
+  EXPECT_GT(received, 10);
+  EXPECT_LT(received, 1000);
 }
 
-TEST_F(HostTest, ProcessesThatComeLateAreAskedToStopAsOthersAre) {
+TEST_F(HostTest, AsksLateProcessesToStop) {
   host_.ask_to_stop();
   PretendMember process;
   ASSERT_TRUE(process.join(path_, trainer_hello()));
@@ -159,7 +161,7 @@ TEST_F(HostTest, ProcessesThatComeLateAreAskedToStopAsOthersAre) {
   EXPECT_TRUE(process.must_stop());
 }
 
-TEST_F(HostTest, CountsOfLossesThatAreWrittenOverStayCounts) {
+TEST_F(HostTest, KeepsLossCountPositiveForOverwrittenPages) {
   const Fd line = make_line();
   connect(line, kHello);
   look();

@@ -1,4 +1,4 @@
-// What timing costs, of programs whose step rate is known.
+// Overhead of timing, measured with programs whose step rate is known.
 #include "guest/host/hook_cost.h"
 
 #include <fcntl.h>
@@ -15,8 +15,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// A program that takes 20 ms for a step, and `more` where its stages are timed; of every change it
-// hears `ahead` steps later.
+// A program that takes 20 ms per step, and `more` if its stages are timed. A change of the timing
+// reaches it `ahead` steps later.
 struct Program {
   Nanos now = 0, more = 0;
   std::int64_t taken = 0;
@@ -31,7 +31,7 @@ struct Program {
   }
 };
 
-TEST(HookCost, IsTheShareOfTheStepRateThatIsLost) {
+TEST(HookCost, MeasuresLostShareOfStepRate) {
   for (const std::int64_t ahead : {0, 1, 16}) {
     Program program(static_cast<std::size_t>(ahead));
     program.more = 5 * kMillisecond;
@@ -70,7 +70,7 @@ class HookSeriesTest : public testing::Test {
   std::int64_t untimed_ = 0;
 };
 
-TEST_F(HookSeriesTest, AShortJobIsLeftAlone) {
+TEST_F(HookSeriesTest, SkipsShortJobs) {
   run_for(19 * kSecond);
   EXPECT_EQ(untimed_, 0);
   EXPECT_EQ(said(),
@@ -78,7 +78,7 @@ TEST_F(HookSeriesTest, AShortJobIsLeftAlone) {
             "steps are needed");
 }
 
-TEST_F(HookSeriesTest, ALongJobIsTimedByTurnsNowAndThen) {
+TEST_F(HookSeriesTest, AlternatesTimingInLongJobs) {
   program_.more = 5 * kMillisecond;
   run_for(400 * kSecond);
   EXPECT_THAT(said(), HasSubstr("timing the stages costs 20.0 % of the step rate"));
@@ -87,9 +87,10 @@ TEST_F(HookSeriesTest, ALongJobIsTimedByTurnsNowAndThen) {
   EXPECT_LT(untimed_, program_.taken / 20);
 }
 
-TEST_F(HookSeriesTest, BehindAWindowItIsMeasuredOnce) {
+TEST_F(HookSeriesTest, MeasuresOnceAfterWindow) {
   int steps = 0;
-  for (; steps < 1000 && !series_.behind_window(seen()); ++steps) program_.step(series_.timing());
+  for (; steps < 1000 && !series_.look_after_window(seen()); ++steps)
+    program_.step(series_.timing());
   EXPECT_LT(steps, 1000);
   EXPECT_THAT(
       said(),
@@ -99,8 +100,8 @@ TEST_F(HookSeriesTest, BehindAWindowItIsMeasuredOnce) {
 }
 
 // A machine that others use: timing seems to cost at first, and to help later.
-TEST_F(HookSeriesTest, TurnsThatDifferByMoreThanAnyCostTellNothing) {
-  for (int steps = 0; steps < 1000 && !series_.behind_window(seen()); ++steps) {
+TEST_F(HookSeriesTest, ReportsUnknownCostIfTurnsDisagree) {
+  for (int steps = 0; steps < 1000 && !series_.look_after_window(seen()); ++steps) {
     program_.more = (steps < 60 ? 15 : -10) * kMillisecond;
     program_.step(series_.timing());
   }
@@ -110,8 +111,8 @@ TEST_F(HookSeriesTest, TurnsThatDifferByMoreThanAnyCostTellNothing) {
   EXPECT_TRUE(record.metrics.empty());
 }
 
-// Of four pairs of turns that differ by chance all may seem to cost something.
-TEST(HookCost, IsNotKnownWherePairsDifferByMoreThanTheLeast) {
+// Four pairs of turns that differ by chance may all seem to have a cost.
+TEST(HookCost, RejectsShareIfPairsDisagree) {
   EXPECT_TRUE((HookCost::Share{0.09, 0.08, 0.11}).is_known());
   EXPECT_TRUE((HookCost::Share{0.01, -0.02, 0.02}).is_known());
   EXPECT_TRUE((HookCost::Share{0.3, 0.25, 0.4}).is_known());
@@ -121,13 +122,13 @@ TEST(HookCost, IsNotKnownWherePairsDifferByMoreThanTheLeast) {
 
 // Two workers give their batches at once, some more or less late: a turn has as many of each, and
 // as many as are made ahead.
-TEST_F(HookSeriesTest, ATurnHasAsManyStepsOfEachWorker) {
+TEST_F(HookSeriesTest, TakesEquallyManyStepsOfEachWorkerPerTurn) {
   HookCostSchedule::Seen seen;
   seen.window = 5 * kSecond;
   seen.taken = seen.steps = 40;
   seen.ahead = 4;
   seen.clock = seen.window;
-  for (bool is_second = false; !series_.behind_window(seen); is_second = !is_second) {
+  for (bool is_second = false; !series_.look_after_window(seen); is_second = !is_second) {
     ++seen.taken;
     seen.clock += is_second ? 5 * kMillisecond : (240 + seen.taken % 3) * kMillisecond;
   }
@@ -145,11 +146,11 @@ class OwnCostTest : public HookSeriesTest {
     }
     worker_.is_worker = true;
   }
-  void run(double of_trainer, double of_worker) {
+  void run(double trainer_share, double worker_share) {
     for (Nanos at = kSecond; at <= 10 * kSecond; at += kSecond) {
       if (at == 3 * kSecond) own_.begin();
-      trainer_.page()->own += static_cast<Nanos>(of_trainer * kSecond);
-      worker_.page()->own += static_cast<Nanos>(of_worker * kSecond);
+      trainer_.page()->own += static_cast<Nanos>(trainer_share * kSecond);
+      worker_.page()->own += static_cast<Nanos>(worker_share * kSecond);
       own_.look(trainer_, at, true);
       own_.look(worker_, at, at <= 8 * kSecond);
     }
@@ -180,24 +181,24 @@ class OwnCostTest : public HookSeriesTest {
   }
 };
 
-TEST_F(OwnCostTest, IsOfTheWindowAlone) {
+TEST_F(OwnCostTest, CountsWindowOnly) {
   run(0.01, 0.02);
-  ASSERT_TRUE(own_.of_trainers() && own_.of_workers());
-  EXPECT_NEAR(*own_.of_trainers(), 0.01, 1e-9);
-  EXPECT_NEAR(*own_.of_workers(), 0.02, 1e-9);
+  ASSERT_TRUE(own_.trainer_cost_share() && own_.worker_cost_share());
+  EXPECT_NEAR(*own_.trainer_cost_share(), 0.01, 1e-9);
+  EXPECT_NEAR(*own_.worker_cost_share(), 0.02, 1e-9);
   RunRecord record;
   series_.say(record, own_);
   EXPECT_THAT(record.notes.at(0), testing::EndsWith("in addition, our own code takes 1.0 % of the "
                                                     "trainer's time and 2.0 % of a worker's"));
 }
 
-TEST_F(OwnCostTest, IsNoMoreThanTheTimeThatHasPassed) {
+TEST_F(OwnCostTest, LimitsShareToElapsedTime) {
   run(1e9, 0);
-  EXPECT_NEAR(*own_.of_trainers(), 1, 1e-9);
+  EXPECT_NEAR(*own_.trainer_cost_share(), 1, 1e-9);
 }
 
-TEST_F(OwnCostTest, LeadsWhereItIsLargeAlsoWhereTurnsTellNothing) {
-  for (int steps = 0; steps < 1000 && !series_.behind_window(seen()); ++steps) {
+TEST_F(OwnCostTest, LeadsIfLargeAndTurnsDisagree) {
+  for (int steps = 0; steps < 1000 && !series_.look_after_window(seen()); ++steps) {
     program_.more = (steps < 60 ? 15 : -10) * kMillisecond;
     program_.step(series_.timing());
   }
@@ -210,18 +211,18 @@ TEST_F(OwnCostTest, LeadsWhereItIsLargeAlsoWhereTurnsTellNothing) {
   EXPECT_THAT(record.notes.at(0), testing::Not(HasSubstr("cannot be told")));
 }
 
-TEST_F(HookSeriesTest, WhatTakesTooLongIsNotWaitedFor) {
+TEST_F(HookSeriesTest, SkipsMeasurementIfStepsTakeTooLong) {
   HookCostSchedule::Seen slow;
   slow.window = 100 * kSecond;
   slow.steps = slow.taken = 10;
   slow.ahead = 16;
-  EXPECT_TRUE(series_.behind_window(slow));
+  EXPECT_TRUE(series_.look_after_window(slow));
   EXPECT_THAT(said(), HasSubstr("not measured: its steps take too long for turns"));
 }
 
-TEST_F(HookSeriesTest, IsNotMeasuredWhereTheRateIsNotItsOwn) {
+TEST_F(HookSeriesTest, SkipsMeasurementWithInjectedDelays) {
   series_ = HookCostSchedule("delays are injected");
-  EXPECT_TRUE(series_.behind_window(seen()));
+  EXPECT_TRUE(series_.look_after_window(seen()));
   run_for(100 * kSecond);
   EXPECT_EQ(untimed_, 0);
   EXPECT_EQ(said(), "what timing the stages costs was not measured: delays are injected");

@@ -16,7 +16,7 @@ RunConfig injecting(const std::vector<const char*>& delays) {
   return config;
 }
 
-TEST(Injected, TheFirstWithoutAHookIsNamed) {
+TEST(Injected, NamesFirstDelayWithoutHook) {
   const RunConfig config = injecting({"read=+1ms", "decode=+1ms"});
   Injected injected(config);
   injected.executed(0);
@@ -26,14 +26,14 @@ TEST(Injected, TheFirstWithoutAHookIsNamed) {
   EXPECT_EQ(injected.missing(false), "");
 }
 
-TEST(Injected, ThoseOfOneRankMayComeLater) {
+TEST(Injected, AcceptsDelaysOfOneRankThatMayJoinLater) {
   const RunConfig config = injecting({"read=+1ms@rank=1@worker=2"});
   const Injected injected(config);
   EXPECT_EQ(injected.missing(true), "");
   EXPECT_THAT(injected.missing(false), HasSubstr("in this run in worker 2 of rank 1, so"));
 }
 
-TEST(Injected, ADeviceOfOursNeedsNoHookToComputeLonger) {
+TEST(Injected, NeedsNoComputeHookOnSimulatedDevice) {
   RunConfig config = injecting({"compute=+1ms", "decode=+0ms"});
   config.trainer.device.set("sim");
   EXPECT_EQ(Injected(config).missing(false), "");

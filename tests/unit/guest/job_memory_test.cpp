@@ -1,4 +1,4 @@
-// What the processes of a job hold, which costs them time to find out.
+// Memory of the processes of a job. Each reading costs the processes time.
 #include "guest/host/resource_usage.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ const SamplingPace kOnlyOnce{std::numeric_limits<Nanos>::max() / 2, 1};
 
 std::vector<JobProcess> self(bool is_worker = true) { return {{::getpid(), is_worker}}; }
 
-TEST(JobMemory, OfAWorkerIsWhatItDoesNotShare) {
+TEST(JobMemory, CountsPrivateMemoryOfWorkers) {
   JobMemory memory;
   EXPECT_TRUE(memory.metrics(10, 1).empty());
   memory.look(self(), false);
@@ -24,14 +24,14 @@ TEST(JobMemory, OfAWorkerIsWhatItDoesNotShare) {
   EXPECT_GT(memory.resident(), 0);
 }
 
-TEST(JobMemory, OfATrainerIsNoWorkersMemory) {
+TEST(JobMemory, ExcludesTrainerFromWorkerMemory) {
   JobMemory memory;
   memory.look(self(false), false);
   EXPECT_FALSE(value_of(memory.metrics(10, 1), "memory.worker_private_bytes"));
   EXPECT_GT(memory.resident(), 0);
 }
 
-TEST(JobMemory, IsNotLookedAtBeforeItsTimeButAtTheEnd) {
+TEST(JobMemory, ReadsMemoryWhenDueAndAtEnd) {
   JobMemory memory(kOnlyOnce);
   memory.look(self(), false);
   const Bytes before = memory.resident();
@@ -43,7 +43,7 @@ TEST(JobMemory, IsNotLookedAtBeforeItsTimeButAtTheEnd) {
   EXPECT_EQ(held.back(), 1);
 }
 
-TEST(JobMemory, OfProcessesThatHaveEndedIsWhatTheyHadAtLast) {
+TEST(JobMemory, KeepsLastMemoryOfEndedProcesses) {
   JobMemory memory;
   memory.look(self(), false);
   const Bytes before = memory.resident();

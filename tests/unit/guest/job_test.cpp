@@ -31,7 +31,7 @@ class JobTest : public testing::Test {
     config_.program.command.set({LOADERSCOPE_PRETEND_TRAINER, kind, std::to_string(batches)});
     return Job(config_, context_, config_.program.command.value).run();
   }
-  std::string error_of(const std::string& kind, int batches = 0) {
+  std::string run_error(const std::string& kind, int batches = 0) {
     try {
       run(kind, batches);
     } catch (const RunError& error) {
@@ -45,7 +45,7 @@ class JobTest : public testing::Test {
   std::string printed_;
 };
 
-TEST_F(JobTest, IsMeasuredUntilItsProgramEnds) {
+TEST_F(JobTest, MeasuresUntilProgramEnds) {
   const RunRecord record = run("trains", 12);
   ASSERT_EQ(record.ranks.size(), 1U);
   EXPECT_EQ(record.ranks.front().steps(), 10);
@@ -66,17 +66,17 @@ TEST_F(JobTest, EndsItsProgramOnceItHasItsSteps) {
   EXPECT_EQ(record.ranks.front().steps(), 5);
 }
 
-TEST_F(JobTest, NamesOfAnyLengthAreCut) {
+TEST_F(JobTest, CutsLongNames) {
   for (const std::string& note : run("names-at-length", 12).notes)
     EXPECT_LE(note.size(), 2 * kMaxSentence);
 }
 
-TEST_F(JobTest, AWorkerWithANumberThatNoneHasIsTurnedAway) {
+TEST_F(JobTest, RejectsWorkersWithInvalidNumbers) {
   const RunRecord record = run("joins-as-nobody", 12);
   EXPECT_EQ(record.ranks.front().steps(), 10);
 }
 
-TEST_F(JobTest, WhatIsWrittenOverIsBelievedNoMore) {
+TEST_F(JobTest, IgnoresOverwrittenPages) {
   const RunRecord record = run("writes-over-its-page", 12);
   ASSERT_EQ(record.ranks.size(), 1U);
   EXPECT_GT(record.ranks.front().steps(), 0);
@@ -84,20 +84,20 @@ TEST_F(JobTest, WhatIsWrittenOverIsBelievedNoMore) {
   EXPECT_THAT(record.notes, Contains(HasSubstr("has written over the memory that it shares")));
 }
 
-TEST_F(JobTest, AWorkerIsHeardUntilItHasSeenThatItsTrainerIsGone) {
+TEST_F(JobTest, ReceivesMessagesOfWorkerAfterItsTrainerEnds) {
   EXPECT_THAT(run("leaves-a-worker", 12).notes, Contains("last words"));
 }
 
-TEST_F(JobTest, AProgramThatDiesIsToldBySignal) {
-  EXPECT_THAT(error_of("dies", 12), AllOf(HasSubstr("SIGKILL"), HasSubstr("memory ran out")));
+TEST_F(JobTest, NamesSignalThatKilledProgram) {
+  EXPECT_THAT(run_error("dies", 12), AllOf(HasSubstr("SIGKILL"), HasSubstr("memory ran out")));
 }
 
-TEST_F(JobTest, AProgramThatDiesBehindItsStepsHasThem) {
+TEST_F(JobTest, KeepsStepsOfProgramThatDiesLater) {
   config_.measure.steps.set(5);
   EXPECT_EQ(run("dies", 12).ranks.front().steps(), 5);
 }
 
-TEST_F(JobTest, AProgramThatFailsBehindGoodBatchesKeepsThem) {
+TEST_F(JobTest, KeepsRecordOfProgramThatFails) {
   try {
     run("dies", 12);
     FAIL() << "it ended well";
@@ -108,44 +108,44 @@ TEST_F(JobTest, AProgramThatFailsBehindGoodBatchesKeepsThem) {
   }
 }
 
-TEST_F(JobTest, AnExceptionIsToldByItsLastLine) {
-  const std::string error = error_of("raises", 12);
+TEST_F(JobTest, ReportsLastLineOfException) {
+  const std::string error = run_error("raises", 12);
   EXPECT_THAT(error, HasSubstr("worker 0: ValueError: no; its traceback is above"));
   EXPECT_THAT(error, Not(HasSubstr("Traceback\n")));
 }
 
-TEST_F(JobTest, ARefusalIsTheWholeError) {
-  EXPECT_EQ(error_of("refuses"), "workers: not in this program");
+TEST_F(JobTest, ReportsRefusalAsWholeError) {
+  EXPECT_EQ(run_error("refuses"), "workers: not in this program");
 }
 
-TEST_F(JobTest, ABatchThatDoesNotComeEndsIt) {
+TEST_F(JobTest, EndsIfNoBatchComes) {
   config_.measure.timeout.set(kSecond / 2);
-  EXPECT_THAT(error_of("waits-for-ever", 3), HasSubstr("no batch came for 500.0 ms"));
+  EXPECT_THAT(run_error("waits-for-ever", 3), HasSubstr("no batch came for 500.0 ms"));
 }
 
-TEST_F(JobTest, ALoaderThatHangsIsToldWhileTheJobStands) {
+TEST_F(JobTest, ReportsHangBeforeTimeout) {
   config_.measure.hang_after.set(kSecond / 2);
   config_.measure.timeout.set(3 * kSecond);
-  EXPECT_THAT(error_of("waits-for-ever", 3), HasSubstr("standing for 0 s: the trainer (process "));
+  EXPECT_THAT(run_error("waits-for-ever", 3), HasSubstr("standing for 0 s: the trainer (process "));
   EXPECT_THAT(printed_, HasSubstr("loaderscope: standing for 0 s: the trainer (process "));
 }
 
-TEST_F(JobTest, AWorkerThatIsDeadIsWhatItHangsFor) {
+TEST_F(JobTest, NamesDeadWorkerAsReasonOfHang) {
   config_.measure.hang_after.set(kSecond / 2);
   config_.measure.timeout.set(2 * kSecond);
-  EXPECT_THAT(error_of("waits-for-the-dead"),
+  EXPECT_THAT(run_error("waits-for-the-dead"),
               AllOf(HasSubstr("which has ended; dead-worker: worker 0 (process "),
                     HasSubstr("has ended, and its batch will not come, or give a longer")));
 }
 
-TEST_F(JobTest, AProgramThatTakesNoBatchIsAnError) {
-  EXPECT_THAT(error_of("takes-nothing"),
+TEST_F(JobTest, RejectsProgramsThatTakeNoBatch) {
+  EXPECT_THAT(run_error("takes-nothing"),
               HasSubstr("ended without taking a batch from a loader that is known; name the "
                         "function that gives the batches, if it has one: loaderscope run "
                         "--batch-function FILE.py:NAME -- "));
 }
 
-TEST_F(JobTest, AProgramWithoutPythonIsAnError) {
+TEST_F(JobTest, RejectsProgramsWithoutPython) {
   config_.program.command.set({"true"});
   EXPECT_THROW(Job(config_, context_, config_.program.command.value).run(), RunError);
 }

@@ -25,7 +25,7 @@ class LeftSegmentsTest : public testing::Test {
     fs::create_directories(root_ / "proc/self/ns");
     fs::create_directories(root_ / "dev/shm");
   }
-  LeftSegments begun_in(const char* pid_namespace) {
+  LeftSegments start_segments(const char* pid_namespace) {
     fs::create_symlink(pid_namespace, root_ / "proc/self/ns/pid");
     return LeftSegments(root_);
   }
@@ -34,7 +34,7 @@ class LeftSegmentsTest : public testing::Test {
     std::ofstream(root_ / path) << text;
   }
   void add_segment(const std::string& name) { write("dev/shm/" + name, "tensor"); }
-  // With `inode` 0 that of the segment.
+  // Maps the segment `name`. `inode` 0 stands for the inode of the segment.
   void add_mapping(pid_t process, const std::string& name, ino_t inode = 0) {
     struct stat state {};
     ASSERT_EQ(::stat((root_ / "dev/shm" / name).c_str(), &state), 0);
@@ -49,33 +49,33 @@ class LeftSegmentsTest : public testing::Test {
 };
 
 TEST_F(LeftSegmentsTest, RemovesThoseOfTheJobByTheirNumbers) {
-  const LeftSegments segments = begun_in(kFirst);
+  const LeftSegments segments = start_segments(kFirst);
   for (const char* name : {"torch_17_5_0", "torch_170_5_0", "sem.mp-17"}) add_segment(name);
-  segments.remove_of({17});
+  segments.remove_segments({17});
   EXPECT_FALSE(has("torch_17_5_0"));
   EXPECT_TRUE(has("torch_170_5_0"));
   EXPECT_TRUE(has("sem.mp-17"));
 }
 
 TEST_F(LeftSegmentsTest, KeepsThoseOfAContainerThatUsesTheNumber) {
-  const LeftSegments segments = begun_in(kFirst);
+  const LeftSegments segments = start_segments(kFirst);
   add_segment("torch_17_5_0");
   add_segment("torch_18_5_0");
   write("proc/4711/status", "Name:\tpython\nPid:\t4711\nNSpid:\t4711\t17\n");
   write("proc/19/status", "Name:\tpython\nPid:\t19\nNSpid:\t19\n");
-  segments.remove_of({17, 18});
+  segments.remove_segments({17, 18});
   EXPECT_TRUE(has("torch_17_5_0"));
   EXPECT_FALSE(has("torch_18_5_0"));
 }
 
 // The processes of another container cannot be seen there.
 TEST_F(LeftSegmentsTest, RemovesWithinAContainerOnlyWhatTheJobHadMapped) {
-  LeftSegments segments = begun_in(kOther);
+  LeftSegments segments = start_segments(kOther);
   for (const char* name : {"torch_17_5_0", "torch_17_6_1", "torch_17_7_2"}) add_segment(name);
   add_mapping(17, "torch_17_5_0");
   add_mapping(18, "torch_17_6_1", 1);  // an earlier one of that name
   segments.look({{17, false}, {18, true}});
-  segments.remove_of({17, 18});
+  segments.remove_segments({17, 18});
   EXPECT_FALSE(has("torch_17_5_0"));
   EXPECT_TRUE(has("torch_17_6_1"));
   EXPECT_TRUE(has("torch_17_7_2"));
@@ -83,7 +83,7 @@ TEST_F(LeftSegmentsTest, RemovesWithinAContainerOnlyWhatTheJobHadMapped) {
 
 // A long job maps and unlinks a segment per batch.
 TEST_F(LeftSegmentsTest, NotesOnlySegmentsThatAreThere) {
-  LeftSegments segments = begun_in(kOther);
+  LeftSegments segments = start_segments(kOther);
   for (const char* name : {"torch_17_5_0", "torch_17_6_1"}) add_segment(name);
   add_mapping(17, "torch_17_5_0");
   write("proc/18/maps",
@@ -94,12 +94,12 @@ TEST_F(LeftSegmentsTest, NotesOnlySegmentsThatAreThere) {
   add_mapping(17, "torch_17_6_1");
   segments.look({{17, false}}, true);
   EXPECT_EQ(segments.noted(), 1U);
-  segments.remove_of({17});
+  segments.remove_segments({17});
   EXPECT_FALSE(has("torch_17_6_1"));
 }
 
-TEST_F(LeftSegmentsTest, RarelyReadsTheMappings) {
-  LeftSegments segments = begun_in(kOther);
+TEST_F(LeftSegmentsTest, ReadsMappingsOnlyWhenDueOrForced) {
+  LeftSegments segments = start_segments(kOther);
   for (const char* name : {"torch_17_5_0", "torch_17_6_1"}) add_segment(name);
   segments.look({{17, false}});
   add_mapping(17, "torch_17_5_0");
@@ -113,8 +113,8 @@ TEST_F(LeftSegmentsTest, KeepsWhatIsOlderThanTheJob) {
   add_segment("torch_17_5_0");
   fs::last_write_time(root_ / "dev/shm/torch_17_5_0",
                       fs::file_time_type::clock::now() - std::chrono::hours(1));
-  const LeftSegments segments = begun_in(kFirst);
-  segments.remove_of({17});
+  const LeftSegments segments = start_segments(kFirst);
+  segments.remove_segments({17});
   EXPECT_TRUE(has("torch_17_5_0"));
 }
 

@@ -1,4 +1,4 @@
-// What processes report becomes steps: a job of known times, written as its processes would.
+// Steps built from events: a job of known times, with the events that its processes would write.
 #include "guest/host/training_process.h"
 
 #include <gtest/gtest.h>
@@ -37,50 +37,50 @@ class LoaderHistoryTest : public testing::Test {
   // One worker makes batch k in 10 ms from 10 k on; the trainer trains each for 2 ms.
   void epoch(std::int32_t iterator, Nanos begin, int batches) {
     trainer_process_.add_iterator(iterator, loader_);
-    const auto tell = [&](Page& page, GuestEvent of_iterator) {
-      of_iterator.iterator = iterator;
-      of_iterator.generation = generation_;
-      PageRings(page).facts.push(of_iterator);
+    const auto report = [&](Page& page, GuestEvent event) {
+      event.iterator = iterator;
+      event.generation = generation_;
+      PageRings(page).facts.push(event);
     };
-    tell(*trainer_, fact(GuestEventKind::epoch, -1, begin));
+    report(*trainer_, fact(GuestEventKind::epoch, -1, begin));
     Nanos asked = begin;
     for (int k = 0; k < batches; ++k) {
       const Nanos from = begin + 10 * kMs * k, done = from + 10 * kMs;
-      tell(*trainer_, fact(GuestEventKind::dispatched, k, from - rest_ + dispatched_after_));
+      report(*trainer_, fact(GuestEventKind::dispatched, k, from - rest_ + dispatched_after_));
       GuestEvent begun = fact(GuestEventKind::begun, k, from - rest_, from);
-      begun.worker = by_worker_;
-      tell(*worker_, begun);
+      begun.worker = worker_number_;
+      report(*worker_, begun);
       span(iterator, k, from, done);
       GuestEvent finished = fact(GuestEventKind::finished, k, done);
       finished.count = 4;
-      tell(*worker_, finished);
+      report(*worker_, finished);
       const Nanos there = done + sending_;
       Nanos taken = there + waking_;
       GuestEvent sent = fact(GuestEventKind::sent, k, done + kept_, there);
       sent.queued = sending_queued_;
-      tell(*worker_, sent);
-      tell(*trainer_, fact(GuestEventKind::ask, -1, asked));
+      report(*worker_, sent);
+      report(*trainer_, fact(GuestEventKind::ask, -1, asked));
       if (answering_ > 0) {
         GuestEvent answered = fact(GuestEventKind::answered, k, taken, taken + answering_);
         answered.count = 1;
-        tell(*trainer_, answered);
+        report(*trainer_, answered);
       }
-      tell(*trainer_, fact(GuestEventKind::received, k, taken, taken + answering_));
+      report(*trainer_, fact(GuestEventKind::received, k, taken, taken + answering_));
       taken += answering_;
       if (choosing_ > 0)
-        tell(*trainer_, fact(GuestEventKind::chosen, -1, taken, taken + choosing_));
+        report(*trainer_, fact(GuestEventKind::chosen, -1, taken, taken + choosing_));
       taken += choosing_;
       GuestEvent take = fact(GuestEventKind::take, k, taken);
       take.queued = waking_;
       take.count = gradients_;
-      tell(*trainer_, take);
+      report(*trainer_, take);
       for (const GuestEvent& moved : moved_) {
-        if (moved.batch == k) tell(*trainer_, moved);
+        if (moved.batch == k) report(*trainer_, moved);
       }
       asked = taken + 2 * kMs;
     }
-    tell(*trainer_, fact(GuestEventKind::ask, -1, asked));
-    tell(*trainer_, fact(GuestEventKind::ended, -1, asked, asked + kMs));
+    report(*trainer_, fact(GuestEventKind::ask, -1, asked));
+    report(*trainer_, fact(GuestEventKind::ended, -1, asked, asked + kMs));
   }
 
   void span(std::int32_t iterator, std::int64_t batch, Nanos begin, Nanos end) {
@@ -99,7 +99,7 @@ class LoaderHistoryTest : public testing::Test {
     PageRings(page).spans.push(entry);
   }
 
-  // Why five batches were waited for.
+  // Reasons for the waits for five batches.
   PerWhy<Nanos> reasons() {
     epoch(0, kSecond, 5);
     read();
@@ -112,34 +112,35 @@ class LoaderHistoryTest : public testing::Test {
 
   void read() {
     EXPECT_TRUE(trainer_process_.read(*trainer_, {}));
-    EXPECT_TRUE(trainer_process_.read(*worker_, {by_worker_, 0}));
+    EXPECT_TRUE(trainer_process_.read(*worker_, {worker_number_, 0}));
     trainer_process_.advance(false);
   }
 
   RunConfig given_;
   LoaderFacts loader_;
   std::int64_t gradients_ = 1;
-  std::int32_t generation_ = 0;  // of the iterator
-  std::int32_t by_worker_ = 0;
-  Nanos rest_ = 0, dispatched_after_ = 0;   // of the worker before each batch
-  Nanos answering_ = 0;                     // of a worker that is asked for a batch's memory
-  Nanos choosing_ = 0;                      // of the sampler, behind each batch
-  Nanos kept_ = 0;                          // of its feeder, before it sends
-  Nanos sending_ = 0, sending_queued_ = 0;  // of a batch, and of it waiting for a core
+  std::int32_t generation_ = 0;  // epoch of the iterator
+  std::int32_t worker_number_ = 0;
+  Nanos rest_ = 0, dispatched_after_ = 0;   // idle time before a batch; its part without a task
+  Nanos answering_ = 0;                     // time until a worker sends a batch's memory
+  Nanos choosing_ = 0;                      // time of the sampler after each batch
+  Nanos kept_ = 0;                          // delay of the feeder before it sends
+  Nanos sending_ = 0, sending_queued_ = 0;  // transport of a batch; its run-queue delay
   Nanos waking_ = 0;                        // the trainer waits for a core before it takes a batch
   PagePointer trainer_, worker_;
-  std::vector<GuestEvent> moved_;  // by the program, when it has taken a batch
+  std::vector<GuestEvent> moved_;  // events of the program after it took a batch
   TrainingProcess trainer_process_{given_};
 };
 
-TEST_F(LoaderHistoryTest, StepsWaitForWhatTheWorkerDid) {
+TEST_F(LoaderHistoryTest, BooksWaitsToWorkOfWorker) {
   epoch(0, kSecond, 5);
   read();
   ASSERT_NE(trainer_process_.measured(), nullptr);
   const RankRecord record = trainer_process_.measured()->finish();
   EXPECT_EQ(record.steps(), 5);
   EXPECT_EQ(record.samples, 20);
-  // Five times 10 ms of making, 2 ms of each next one hidden behind training, and 2 ms of the last.
+  // Making takes 5 x 10 ms, and training the last batch 2 ms more. Training hides 2 ms of the
+  // making of each next batch.
   EXPECT_EQ(record.window(), 52 * kMs);
   Nanos compute = 0, decode = 0, other = 0;
   record.rows.for_each([&](const StepRow& row) {
@@ -183,7 +184,7 @@ TEST_F(LoaderHistoryTest, BooksSpansOfEpochsAfterManyThousandsOfThem) {
 // Finished at 10, 20, .. and 4 ms on its way, 3 of which its feeder waits for a core; then the
 // trainer waits for one for 1 ms. Trained until 17, 27, ..: of the 8 ms to the next take 3 are of
 // its making, 4 of its sending and 1 of the trainer. Of the first, 10 are.
-TEST_F(LoaderHistoryTest, WaitingForACoreOnTheWayIsContention) {
+TEST_F(LoaderHistoryTest, BooksRunQueueDelayOfTransportAsContention) {
   sending_ = 4 * kMs;
   sending_queued_ = 3 * kMs;
   waking_ = kMs;
@@ -201,23 +202,23 @@ TEST_F(LoaderHistoryTest, WaitingForACoreOnTheWayIsContention) {
 // A queue that takes 1 ms to give what is in it says nothing of the window.
 // The batch is there at 10, 20, .., and the sampler chooses those of a later one for 3 ms: given at
 // 13, 23, .., and trained until 15, 25, ...
-TEST_F(LoaderHistoryTest, WhatTheSamplerTakesIsTheTrainersOwn) {
+TEST_F(LoaderHistoryTest, BooksSamplerTimeAsLaunch) {
   choosing_ = 3 * kMs;
   epoch(0, kSecond, 5);
   read();
   LoaderHistory& history = *trainer_process_.measured();
-  EXPECT_EQ(history.chosen_in(), 3 * kMs);
+  EXPECT_EQ(history.mean_choosing(), 3 * kMs);
   const RankRecord record = history.finish();
-  const Account account = account_of(record);
+  const Account account = rank_account(record);
   EXPECT_EQ(account.stall[Cause::launch], 5 * 3 * kMs);
   EXPECT_EQ(account.stall[Cause::transport], 0);
   EXPECT_EQ(account.compute, 5 * 2 * kMs);
   EXPECT_EQ(record.stages[Stage::launch].wall, 5 * 3 * kMs);
 }
 
-// Its trainer has each batch's message at 10, 20, .. and waits 4.3 ms for its memory: 0.3 of them
-// are what a worker takes that does nothing else.
-TEST_F(LoaderHistoryTest, WaitingForABusyWorkerIsWhatTheWorkerDoes) {
+// The trainer has the message of each batch at 10, 20, .. and waits 4.3 ms for its memory. A worker
+// that does nothing else would take 0.3 ms.
+TEST_F(LoaderHistoryTest, BooksWaitForBusyWorkerToItsWork) {
   answering_ = 4 * kMs + 300 * kMicrosecond;
   epoch(0, kSecond, 5);
   read();
@@ -225,7 +226,7 @@ TEST_F(LoaderHistoryTest, WaitingForABusyWorkerIsWhatTheWorkerDoes) {
   EXPECT_EQ(history.answers().descriptors, 5);
   EXPECT_EQ(history.answers().kept, 5 * 4 * kMs);
   const RankRecord record = history.finish();
-  const Account account = account_of(record);
+  const Account account = rank_account(record);
   EXPECT_EQ(account.stall[Cause::transport], 5 * 300 * kMicrosecond);
   EXPECT_EQ(account.stall[Cause::decode] + account.stall[Cause::transport] + account.compute,
             account.window);
@@ -233,19 +234,19 @@ TEST_F(LoaderHistoryTest, WaitingForABusyWorkerIsWhatTheWorkerDoes) {
             record.critical_path->stall[Cause::transport]);
 }
 
-// Its feeder begins to send 2.3 ms behind the batch's end, the batch is there at once.
-TEST_F(LoaderHistoryTest, SendingThatWaitsForABusyWorkerIsWhatTheWorkerDoes) {
+// The feeder begins to send 2.3 ms after the end of the batch, which then arrives at once.
+TEST_F(LoaderHistoryTest, BooksDelayedSendingToWorkOfWorker) {
   sending_ = kept_ = 2 * kMs + 300 * kMicrosecond;
   epoch(0, kSecond, 5);
   read();
   const RankRecord record = trainer_process_.measured()->finish();
-  const Account account = account_of(record);
+  const Account account = rank_account(record);
   EXPECT_EQ(account.stall[Cause::transport], 5 * 300 * kMicrosecond);
   EXPECT_EQ(account.stall[Cause::decode] + account.stall[Cause::transport] + account.compute,
             account.window);
 }
 
-// Its worker has finished the batch before when it asks for the task.
+// The worker has finished its previous batch when it asks for the task.
 TEST_F(LoaderHistoryTest, TimesTurnsOfWorkers) {
   rest_ = kMs;
   epoch(0, kSecond, 5);
@@ -253,10 +254,10 @@ TEST_F(LoaderHistoryTest, TimesTurnsOfWorkers) {
   LoaderHistory& history = *trainer_process_.measured();
   history.advance(true);
   EXPECT_EQ(history.window().turns().batches(), 5);
-  EXPECT_EQ(history.window().turns().time(), kMs);  // of the first; the others follow at once
+  EXPECT_EQ(history.window().turns().time(), kMs);  // the first turn; the others follow at once
 }
 
-TEST(WorkerTurns, CountFromTheLaterOfFreeAndDispatched) {
+TEST(WorkerTurns, CountsFromLaterOfFreeAndDispatched) {
   WorkerTurns turns;
   StepEvents events;
   const auto add = [&](Nanos dispatched, Nanos begun, Nanos idle) {
@@ -267,22 +268,22 @@ TEST(WorkerTurns, CountFromTheLaterOfFreeAndDispatched) {
     turns.add(events);
     return turns.time();
   };
-  EXPECT_EQ(add(kMs, 5 * kMs, 2 * kMs), 2 * kMs);        // it asked for the task at 3
-  EXPECT_EQ(add(kMs, 18 * kMs, kMs), 5 * kMs);           // it was free at 15, and handed on
-  EXPECT_EQ(add(35 * kMs, 36 * kMs, 8 * kMs), 6 * kMs);  // it had no task before
+  EXPECT_EQ(add(kMs, 5 * kMs, 2 * kMs), 2 * kMs);        // asked for the task at 3
+  EXPECT_EQ(add(kMs, 18 * kMs, kMs), 5 * kMs);           // free at 15, then sent its batch
+  EXPECT_EQ(add(35 * kMs, 36 * kMs, 8 * kMs), 6 * kMs);  // had no task before 35
   events.warmup = true;
   EXPECT_EQ(add(kMs, 60 * kMs, 0), 6 * kMs);
   EXPECT_EQ(turns.batches(), 3);
 }
 
-TEST_F(LoaderHistoryTest, AWorkerThatHasItsTaskDoesNotRest) {
+TEST_F(LoaderHistoryTest, BooksRestWithTaskAsCapacity) {
   rest_ = kMs;
   const auto why = reasons();
   EXPECT_EQ(why[Why::latency], 0);
   EXPECT_GT(why[Why::capacity], 0);
 }
 
-TEST_F(LoaderHistoryTest, AWorkerThatHasNoTaskRests) {
+TEST_F(LoaderHistoryTest, BooksRestWithoutTaskAsLatency) {
   rest_ = kMs;
   dispatched_after_ = kMs / 2;
   const auto why = reasons();
@@ -290,23 +291,23 @@ TEST_F(LoaderHistoryTest, AWorkerThatHasNoTaskRests) {
   EXPECT_EQ(why[Why::capacity], 0);
 }
 
-// It has two threads or processes of its own, of which nothing is told.
-TEST_F(LoaderHistoryTest, OfAnOpaqueLoaderTheWaitIsKnown) {
+// The loader has two threads or processes of its own, which report nothing.
+TEST_F(LoaderHistoryTest, MeasuresWaitForOpaqueLoader) {
   loader_.is_opaque = true;
   loader_.num_workers = 2;
   trainer_process_.add_iterator(0, loader_);
-  const auto tell = [&](const GuestEvent& told) { PageRings(*trainer_).facts.push(told); };
-  tell(fact(GuestEventKind::epoch, -1, kSecond));
+  const auto report = [&](const GuestEvent& event) { PageRings(*trainer_).facts.push(event); };
+  report(fact(GuestEventKind::epoch, -1, kSecond));
   for (int k = 0; k < 5; ++k) {
     const Nanos asked = kSecond + 10 * kMs * k, taken = asked + 8 * kMs;
-    tell(fact(GuestEventKind::ask, -1, asked));
-    tell(fact(GuestEventKind::begun, k, asked, asked));
+    report(fact(GuestEventKind::ask, -1, asked));
+    report(fact(GuestEventKind::begun, k, asked, asked));
     span(*trainer_, Stage::opaque, 0, k, asked, taken);
-    tell(fact(GuestEventKind::dispatched, k, asked));
-    tell(fact(GuestEventKind::finished, k, taken));
-    tell(fact(GuestEventKind::take, k, taken));
+    report(fact(GuestEventKind::dispatched, k, asked));
+    report(fact(GuestEventKind::finished, k, taken));
+    report(fact(GuestEventKind::take, k, taken));
   }
-  tell(fact(GuestEventKind::ask, -1, kSecond + 50 * kMs));
+  report(fact(GuestEventKind::ask, -1, kSecond + 50 * kMs));
   trainer_process_.read(*trainer_, {});
   trainer_process_.advance(false);
   const RankRecord record = trainer_process_.measured()->finish();
@@ -320,7 +321,7 @@ TEST_F(LoaderHistoryTest, OfAnOpaqueLoaderTheWaitIsKnown) {
   EXPECT_EQ(compute, 5 * 2 * kMs);
 }
 
-TEST_F(LoaderHistoryTest, WhatTheScriptDoesBetweenEpochsIsTraining) {
+TEST_F(LoaderHistoryTest, CountsTimeBetweenEpochsAsCompute) {
   epoch(0, kSecond, 3);  // ends at 1.032, and takes 1 ms to do so
   epoch(1, kSecond + 100 * kMs, 3);
   read();
@@ -334,7 +335,7 @@ TEST_F(LoaderHistoryTest, WhatTheScriptDoesBetweenEpochsIsTraining) {
 }
 
 // Two epochs, whose worker the trainer ended for 1 ms and started for 5 ms.
-TEST_F(LoaderHistoryTest, WhatTheTrainerTakesToStartAWorkerIsKnown) {
+TEST_F(LoaderHistoryTest, SeparatesTrainersPartOfWorkerStart) {
   epoch(0, kSecond, 5);
   ThreadLog::Entry up;
   up.span = {2 * kSecond, 2 * kSecond + 8 * kMs};
@@ -353,10 +354,10 @@ TEST_F(LoaderHistoryTest, WhatTheTrainerTakesToStartAWorkerIsKnown) {
   EXPECT_EQ(parent.count, 1);
   EXPECT_EQ(parent.wall, 6 * kMs);
   EXPECT_EQ(parent.cpu, 4 * kMs);
-  EXPECT_EQ(record.stages[Stage::startup].wall, 3 * kMs);  // what it did itself, behind that
+  EXPECT_EQ(record.stages[Stage::startup].wall, 3 * kMs);  // the worker's own part after that
 }
 
-TEST_F(LoaderHistoryTest, ABatchThatIsReplayedHasItsSamplesAndNoneOfItsWork) {
+TEST_F(LoaderHistoryTest, CountsSamplesOfReplayedBatchesWithoutWork) {
   epoch(0, kSecond, 3);
   Nanos at = kSecond + 40 * kMs;
   for (int k = 0; k < 2; ++k) {
@@ -375,7 +376,7 @@ TEST_F(LoaderHistoryTest, ABatchThatIsReplayedHasItsSamplesAndNoneOfItsWork) {
   EXPECT_EQ(last.stall[Cause::transport], kMs);  // the hand-over is all that is left
 }
 
-TEST_F(LoaderHistoryTest, FactsOfAWorkerMayComeBeforeTheTrainers) {
+TEST_F(LoaderHistoryTest, AcceptsWorkerEventsBeforeThoseOfTrainer) {
   epoch(0, kSecond, 5);
   trainer_process_.read(*worker_, {0, 0});
   trainer_process_.advance(false);
@@ -384,7 +385,7 @@ TEST_F(LoaderHistoryTest, FactsOfAWorkerMayComeBeforeTheTrainers) {
   EXPECT_EQ(trainer_process_.measured()->finish().steps(), 5);
 }
 
-TEST_F(LoaderHistoryTest, AStepWhoseEndIsNotKnownIsNone) {
+TEST_F(LoaderHistoryTest, OmitsStepsWithoutKnownEnd) {
   trainer_process_.add_iterator(0, loader_);
   PageRings(*trainer_).facts.push(fact(GuestEventKind::epoch, -1, kSecond));
   PageRings(*trainer_).facts.push(fact(GuestEventKind::dispatched, 0, kSecond));
@@ -397,7 +398,7 @@ TEST_F(LoaderHistoryTest, AStepWhoseEndIsNotKnownIsNone) {
   EXPECT_EQ(computes, std::vector<Nanos>{});
 }
 
-TEST_F(LoaderHistoryTest, AnotherLoaderIsLeftOut) {
+TEST_F(LoaderHistoryTest, IgnoresOtherLoader) {
   LoaderFacts other = loader_;
   other.number = 1;
   trainer_process_.add_iterator(7, other);
@@ -412,21 +413,22 @@ TEST_F(LoaderHistoryTest, AnotherLoaderIsLeftOut) {
   EXPECT_EQ(record.first_ask, kSecond + kMs);
 }
 
-// As a framework's does, that moves it: it is no compute, and never more than there was time for.
-TEST_F(LoaderHistoryTest, WhatTheLoaderIsWrappedInTakesIsNoCompute) {
+// A framework wraps the loader and moves its batches. The time of the wrapper is no compute, and at
+// most the time between two batches.
+TEST_F(LoaderHistoryTest, ExcludesWrapperFromCompute) {
   moved_ = {fact(GuestEventKind::wrapped, 1, kSecond, kSecond + kMs),
             fact(GuestEventKind::wrapped, 2, kSecond, kSecond + 5 * kMs)};
   epoch(0, kSecond, 4);
   read();
   LoaderHistory& history = *trainer_process_.measured();
-  EXPECT_EQ(history.wrapped_in(), 6 * kMs / 4);
-  const Account account = account_of(history.finish());
+  EXPECT_EQ(history.mean_wrapping(), 6 * kMs / 4);
+  const Account account = rank_account(history.finish());
   EXPECT_EQ(account.compute, (2 + 1 + 0 + 2) * kMs);
   EXPECT_EQ(account.stall[Cause::launch], 3 * kMs);
 }
 
-// What a step hung on before that is none of it: the chain of waits goes through it.
-TEST_F(LoaderHistoryTest, WhatTheLoaderIsWrappedInHidesNoWait) {
+// The chain of waits leads through the wrapper to the work before it.
+TEST_F(LoaderHistoryTest, FollowsCriticalPathThroughWrapper) {
   for (int step = 1; step <= 12; ++step)
     moved_.push_back(fact(GuestEventKind::wrapped, step, kSecond, kSecond + kMs / 10));
   epoch(0, kSecond, 12);
@@ -434,13 +436,13 @@ TEST_F(LoaderHistoryTest, WhatTheLoaderIsWrappedInHidesNoWait) {
   const RankRecord record = trainer_process_.measured()->finish();
   ASSERT_TRUE(record.critical_path);
   const CriticalPath& path = *record.critical_path;
-  EXPECT_LE(path.stall[Cause::launch], account_of(record).stall[Cause::launch]);
+  EXPECT_LE(path.stall[Cause::launch], rank_account(record).stall[Cause::launch]);
   EXPECT_GT(path.stall[Cause::launch], 0);
   EXPECT_GT(path.stall[Cause::opaque] + path.stall[Cause::decode] + path.stall[Cause::read], 0);
 }
 
 // A validation of more batches came first, without gradients.
-TEST_F(LoaderHistoryTest, TheLoaderWithGradientsIsMeasured) {
+TEST_F(LoaderHistoryTest, MeasuresLoaderWithGradients) {
   loader_.number = 1;
   gradients_ = 0;
   epoch(0, kSecond, 9);
@@ -453,29 +455,29 @@ TEST_F(LoaderHistoryTest, TheLoaderWithGradientsIsMeasured) {
   EXPECT_EQ(trainer_process_.measured()->finish().steps(), 3);
 }
 
-// Of one loader with 10 ms from take to ask the trainer asks another one in each step, and waits.
+// Two loaders: in each step of 10 ms, the trainer takes a batch of one and waits for the other.
 class TwoLoaders : public LoaderHistoryTest {
  protected:
-  void tell(std::int32_t iterator, GuestEvent of_iterator) {
-    of_iterator.iterator = iterator;
-    PageRings(*trainer_).facts.push(of_iterator);
+  void report(std::int32_t iterator, GuestEvent event) {
+    event.iterator = iterator;
+    PageRings(*trainer_).facts.push(event);
   }
   void begin(std::int32_t number, Nanos at) {
     loader_.number = number;
     loader_.num_workers = 0;
     trainer_process_.add_iterator(number, loader_);
-    tell(number, fact(GuestEventKind::epoch, -1, at));
+    report(number, fact(GuestEventKind::epoch, -1, at));
   }
   void wait(std::int32_t number, std::int64_t batch, Nanos asked, Nanos taken,
             std::int64_t thread = 1) {
     GuestEvent ask = fact(GuestEventKind::ask, -1, asked);
     ask.count = thread;
-    tell(number, ask);
-    tell(number, fact(GuestEventKind::begun, batch, asked, asked));
-    tell(number, fact(GuestEventKind::finished, batch, taken));
+    report(number, ask);
+    report(number, fact(GuestEventKind::begun, batch, asked, asked));
+    report(number, fact(GuestEventKind::finished, batch, taken));
     GuestEvent take = fact(GuestEventKind::take, batch, taken);
     take.count = 1;
-    tell(number, take);
+    report(number, take);
   }
   // Steps of 10 ms: 1 ms for loader 0, then `other` for loader 1.
   void zipped(Nanos other, std::int64_t thread_of_other) {
@@ -488,38 +490,39 @@ class TwoLoaders : public LoaderHistoryTest {
     }
     GuestEvent ask = fact(GuestEventKind::ask, -1, kSecond + 50 * kMs);
     ask.count = 1;
-    tell(0, ask);
+    report(0, ask);
     EXPECT_TRUE(trainer_process_.read(*trainer_, {}));
     trainer_process_.advance(true);
   }
 };
 
-TEST_F(TwoLoaders, TheOneThatIsWaitedForFarLongerIsMeasured) {
+TEST_F(TwoLoaders, MeasuresLoaderWithFarLongerWait) {
   zipped(7 * kMs, 1);
   ASSERT_EQ(trainer_process_.used().size(), 2u);
   EXPECT_EQ(trainer_process_.measured()->loader().number, 1);
   EXPECT_EQ(trainer_process_.used()[0]->time().waited(), 5 * kMs);
   EXPECT_EQ(trainer_process_.used()[0]->time().looped(), 50 * kMs);
-  EXPECT_EQ(trainer_process_.used()[1]->time().waited(), 5 * 7 * kMs + kMs);  // from its epoch on
+  EXPECT_EQ(trainer_process_.used()[1]->time().waited(),
+            5 * 7 * kMs + kMs);  // includes 1 ms before its first ask
 }
 
-TEST_F(TwoLoaders, AWaitForAnotherLoaderIsNoCompute) {
+TEST_F(TwoLoaders, ExcludesWaitForOtherLoaderFromCompute) {
   zipped(kMs, 1);
   LoaderHistory& first = *trainer_process_.measured();
   ASSERT_EQ(first.loader().number, 0);
   EXPECT_EQ(first.waited_for_others().at(1), 5 * kMs);
-  const Account account = account_of(first.finish());
+  const Account account = rank_account(first.finish());
   EXPECT_EQ(account.stall[Cause::launch], 5 * kMs);
   EXPECT_EQ(account.compute, 5 * 8 * kMs);
 }
 
-TEST_F(TwoLoaders, WhatAnotherThreadWaitsForKeepsNoStep) {
+TEST_F(TwoLoaders, IgnoresWaitsOfOtherThreads) {
   zipped(kMs, 2);
   EXPECT_TRUE(trainer_process_.measured()->waited_for_others().empty());
-  EXPECT_EQ(account_of(trainer_process_.measured()->finish()).compute, 5 * 9 * kMs);
+  EXPECT_EQ(rank_account(trainer_process_.measured()->finish()).compute, 5 * 9 * kMs);
 }
 
-TEST_F(LoaderHistoryTest, AmongEqualsTheLoaderWithFarMoreTimeIsMeasured) {
+TEST_F(LoaderHistoryTest, MeasuresLoaderWithFarMoreTime) {
   epoch(0, kSecond, 4);
   loader_.number = 1;
   epoch(1, 2 * kSecond, 6);
@@ -530,14 +533,14 @@ TEST_F(LoaderHistoryTest, AmongEqualsTheLoaderWithFarMoreTimeIsMeasured) {
   EXPECT_EQ(trainer_process_.measured()->loader().number, 1);
 }
 
-TEST_F(LoaderHistoryTest, CopiesOfTheProgramAreNotTraining) {
-  // Of batch 1, taken at 1.020 and trained until 1.022: its two halves.
+TEST_F(LoaderHistoryTest, ExcludesCopiesOfProgramFromCompute) {
+  // Two copies of batch 1, which is taken at 1.020 and trained until 1.022.
   const Nanos take = kSecond + 20 * kMs;
   moved_ = {fact(GuestEventKind::moved, 1, take, take + kMs / 2),
             fact(GuestEventKind::moved, 1, take + kMs, take + kMs + kMs / 2)};
   epoch(0, kSecond, 3);
   PageRings(*trainer_).facts.push(
-      fact(GuestEventKind::moved, 9, take, take + kMs));  // of none that is known
+      fact(GuestEventKind::moved, 9, take, take + kMs));  // batch 9 is unknown
   read();
   std::vector<Nanos> copies, computes;
   trainer_process_.measured()->finish().rows.for_each([&](const StepRow& row) {
@@ -559,7 +562,7 @@ class TrainedByUs : public LoaderHistoryTest {
   }
 };
 
-TEST_F(TrainedByUs, ALoaderThatHoldsABatchTrainsItWhenTheNextOneWasTaken) {
+TEST_F(TrainedByUs, TrainsHeldBatchWhenNextBatchIsTaken) {
   epoch(0, kSecond, 3);  // taken at 1.010, 1.020, 1.030
   on_device(GuestEventKind::copied, 1, kSecond + 20 * kMs, kSecond + 21 * kMs);
   on_device(GuestEventKind::computed, 1, kSecond + 21 * kMs, kSecond + 24 * kMs);
@@ -582,8 +585,8 @@ TEST_F(TrainedByUs, ALoaderThatHoldsABatchTrainsItWhenTheNextOneWasTaken) {
   EXPECT_EQ(record.window(), 37 * kMs);
 }
 
-TEST_F(LoaderHistoryTest, WhereTheGpuIsWatchedItsOwnTimesAreTheSteps) {
-  epoch(0, kSecond, 4);  // taken every 10 ms from 1.010 on, and the host goes on after 2 ms
+TEST_F(LoaderHistoryTest, TakesStepTimesFromWatchedGpu) {
+  epoch(0, kSecond, 4);  // taken every 10 ms from 1.010 on, and the host continues after 2 ms
   trainer_process_.watch_gpu();
   const auto kernel = [&](Nanos begin, Nanos end) {
     PageRings(*trainer_).gpu.push({kSecond + begin, kSecond + end, 0, false});
@@ -591,8 +594,8 @@ TEST_F(LoaderHistoryTest, WhereTheGpuIsWatchedItsOwnTimesAreTheSteps) {
   PageRings(*trainer_).gpu.push({kSecond + 10 * kMs, kSecond + 11 * kMs, 64, true});
   kernel(11 * kMs, 14 * kMs);
   kernel(15 * kMs, 17 * kMs);
-  kernel(21 * kMs, 32 * kMs);  // into the next step
-  // Of the fourth batch none is known: that step is as the host saw it.
+  kernel(21 * kMs, 32 * kMs);  // reaches into the next step
+  // No GPU times of the fourth batch are known: its step has the times of the host.
   read();
   const RankRecord record = trainer_process_.measured()->finish();
   struct Seen {
@@ -616,10 +619,10 @@ TEST_F(LoaderHistoryTest, WhereTheGpuIsWatchedItsOwnTimesAreTheSteps) {
 }
 
 // PyTorch allows it: a loader of one worker has three in its second epoch.
-TEST_F(LoaderHistoryTest, WorkersThatComeBetweenEpochsAreMeasuredToo) {
+TEST_F(LoaderHistoryTest, IncludesWorkersThatJoinBetweenEpochs) {
   epoch(0, kSecond, 3);
   loader_.num_workers = 3;
-  by_worker_ = 2;
+  worker_number_ = 2;
   epoch(1, 2 * kSecond, 3);
   read();
   const LoaderHistory& training = *trainer_process_.measured();
@@ -632,20 +635,20 @@ TEST_F(LoaderHistoryTest, WorkersThatComeBetweenEpochsAreMeasuredToo) {
   EXPECT_EQ(record.rows.back().stall[Cause::decode], 8 * kMs);
 }
 
-// Its worker could not join: that a batch came is all that is known of it.
-TEST_F(LoaderHistoryTest, ABatchWhoseMakerIsNotSeenIsAsLargeAsTheOthers) {
+// The worker could not join, so only the arrival of its batch is known.
+TEST_F(LoaderHistoryTest, EstimatesSizeOfBatchesFromUnseenWorkers) {
   epoch(0, kSecond, 3);
-  const auto tell = [&](const GuestEvent& told) { PageRings(*trainer_).facts.push(told); };
-  tell(fact(GuestEventKind::ask, -1, kSecond + 40 * kMs));
-  tell(fact(GuestEventKind::take, 3, kSecond + 50 * kMs));
-  tell(fact(GuestEventKind::ask, -1, kSecond + 52 * kMs));
+  const auto report = [&](const GuestEvent& event) { PageRings(*trainer_).facts.push(event); };
+  report(fact(GuestEventKind::ask, -1, kSecond + 40 * kMs));
+  report(fact(GuestEventKind::take, 3, kSecond + 50 * kMs));
+  report(fact(GuestEventKind::ask, -1, kSecond + 52 * kMs));
   read();
   const RankRecord record = trainer_process_.measured()->finish();
   EXPECT_EQ(record.steps(), 4);
   EXPECT_EQ(record.samples, 16);
 }
 
-TEST_F(LoaderHistoryTest, WhatIsWrittenOverAPageIsNotBelieved) {
+TEST_F(LoaderHistoryTest, RejectsOverwrittenPages) {
   epoch(0, kSecond, 3);
   read();
   GuestEvent beyond = fact(GuestEventKind::begun, 3, kSecond, kSecond);
@@ -658,8 +661,8 @@ TEST_F(LoaderHistoryTest, WhatIsWrittenOverAPageIsNotBelieved) {
   EXPECT_EQ(trainer_process_.measured()->finish().steps(), 3);
 }
 
-// Of an iterator that nobody has told of: they are not kept for ever.
-TEST_F(LoaderHistoryTest, ReportsThatLeadNowhereAreLeftOutAndCounted) {
+// The iterator of these events is unknown. They are not kept for ever.
+TEST_F(LoaderHistoryTest, CountsEventsOfUnknownIterators) {
   GuestEvent lost = fact(GuestEventKind::ask, -1, kSecond);
   lost.iterator = 99;
   for (int look = 0; look < 20; ++look) {

@@ -13,17 +13,17 @@ std::string sleeping_on(long call, const std::string& address) {
   return std::to_string(call) + " " + address + " 0x189 0x0 0x7ffd 0x0 0x0 0x7ffe 0x7fff";
 }
 
-TEST(LockWatch, OnlyAFutexInTheInterpretersStateIsItsLock) {
-  EXPECT_TRUE(waits_in(sleeping_on(SYS_futex, "0x1000"), kState));
-  EXPECT_TRUE(waits_in(sleeping_on(SYS_futex, "0x10ff"), kState));
-  EXPECT_FALSE(waits_in(sleeping_on(SYS_futex, "0x1100"), kState));
-  EXPECT_FALSE(waits_in(sleeping_on(SYS_futex, "0xfff"), kState));
-  EXPECT_FALSE(waits_in(sleeping_on(SYS_read, "0x1000"), kState));
-  EXPECT_FALSE(waits_in("running", kState));
-  EXPECT_FALSE(waits_in("", kState));
+TEST(LockWatch, FindsLockOnlyInInterpreterState) {
+  EXPECT_TRUE(is_lock_wait(sleeping_on(SYS_futex, "0x1000"), kState));
+  EXPECT_TRUE(is_lock_wait(sleeping_on(SYS_futex, "0x10ff"), kState));
+  EXPECT_FALSE(is_lock_wait(sleeping_on(SYS_futex, "0x1100"), kState));
+  EXPECT_FALSE(is_lock_wait(sleeping_on(SYS_futex, "0xfff"), kState));
+  EXPECT_FALSE(is_lock_wait(sleeping_on(SYS_read, "0x1000"), kState));
+  EXPECT_FALSE(is_lock_wait("running", kState));
+  EXPECT_FALSE(is_lock_wait("", kState));
 }
 
-TEST(LockWatch, WithoutAKnownLockNothingIsClaimed) {
+TEST(LockWatch, ReportsNoMetricWithoutKnownLock) {
   LockWatch watch;
   watch.look(::getpid(), true);
   watch.know(::getpid(), {0, 0});
@@ -32,7 +32,7 @@ TEST(LockWatch, WithoutAKnownLockNothingIsClaimed) {
   EXPECT_FALSE(watch.unknown().empty());
 }
 
-TEST(LockWatch, AThreadThatRunsDoesNotWait) {
+TEST(LockWatch, CountsNoWaitOfRunningThread) {
   LockWatch watch;
   watch.know(::getpid(), kState);
   watch.look(::getpid(), true);

@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kRanks = 8;
 constexpr int kStepsOfEpoch = 20;
-constexpr int kSamples = 4;  // of a batch
+constexpr int kSamples = 4;  // samples per batch
 constexpr Nanos kStep = kMillisecond;
 constexpr double kMebibyte = 1024.0 * 1024.0;
 
@@ -42,10 +42,10 @@ class Rank {
   void epoch(std::int32_t iterator) {
     process_.add_iterator(iterator, loader_);
     iterator_ = iterator;
-    tell(*trainer_, GuestEventKind::epoch, -1, now_);
+    report(*trainer_, GuestEventKind::epoch, -1, now_);
     for (int k = 0; k < kStepsOfEpoch; ++k) step(k);
-    tell(*trainer_, GuestEventKind::ask, -1, now_);
-    tell(*trainer_, GuestEventKind::ended, -1, now_, now_ + 1);
+    report(*trainer_, GuestEventKind::ask, -1, now_);
+    report(*trainer_, GuestEventKind::ended, -1, now_, now_ + 1);
     process_.read(*trainer_, {});
     process_.read(*worker_, {0, iterator});
     process_.advance(false);
@@ -53,7 +53,7 @@ class Rank {
   std::int64_t taken() const { return process_.measured()->taken(); }
 
  private:
-  void tell(Page& page, GuestEventKind kind, std::int64_t batch, Nanos begin, Nanos end = 0) {
+  void report(Page& page, GuestEventKind kind, std::int64_t batch, Nanos begin, Nanos end = 0) {
     GuestEvent fact;
     fact.kind = kind;
     fact.batch = batch;
@@ -74,14 +74,14 @@ class Rank {
     PageRings(*worker_).spans.push(entry);
   }
   void step(int k) {
-    tell(*trainer_, GuestEventKind::dispatched, k, now_);
-    tell(*worker_, GuestEventKind::begun, k, now_, now_);
+    report(*trainer_, GuestEventKind::dispatched, k, now_);
+    report(*worker_, GuestEventKind::begun, k, now_, now_);
     for (int number = 0; number < kSamples; ++number) sample(k, number);
-    tell(*worker_, GuestEventKind::finished, k, now_ + kStep / 4);
-    tell(*worker_, GuestEventKind::sent, k, now_ + kStep / 4, now_ + kStep / 3);
-    tell(*trainer_, GuestEventKind::ask, -1, now_);
-    tell(*trainer_, GuestEventKind::received, k, now_ + kStep / 3, now_ + kStep / 2);
-    tell(*trainer_, GuestEventKind::take, k, now_ + kStep / 2);
+    report(*worker_, GuestEventKind::finished, k, now_ + kStep / 4);
+    report(*worker_, GuestEventKind::sent, k, now_ + kStep / 4, now_ + kStep / 3);
+    report(*trainer_, GuestEventKind::ask, -1, now_);
+    report(*trainer_, GuestEventKind::received, k, now_ + kStep / 3, now_ + kStep / 2);
+    report(*trainer_, GuestEventKind::take, k, now_ + kStep / 2);
     now_ += kStep;
   }
 
@@ -93,11 +93,11 @@ class Rank {
 };
 
 std::int64_t steps_of_rank() {
-  const char* told = std::getenv("LOADERSCOPE_LONG_JOB_STEPS");
-  return told != nullptr ? std::atoll(told) : 200'000;
+  const char* steps = std::getenv("LOADERSCOPE_LONG_JOB_STEPS");
+  return steps != nullptr ? std::atoll(steps) : 200'000;
 }
 
-TEST(LongJob, WhatIsKeptOfEpochsIsBounded) {
+TEST(LongJob, LimitsMemoryPerEpoch) {
   RunConfig given;
   given.program.command.given = true;
   given.measure.duration.value = 0;
@@ -123,7 +123,7 @@ TEST(LongJob, WhatIsKeptOfEpochsIsBounded) {
   EXPECT_LT(grown * kMebibyte, 128 * iterators + 16 * kMebibyte);
 }
 
-// A process that is over, whose number is nobody's.
+// Returns the number of a process that has ended, which no process has any more.
 pid_t ended_process() {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(0);
@@ -133,11 +133,11 @@ pid_t ended_process() {
 
 CounterValues decoding(double ns) { return {{find_counter("decode"), {ns, 1, {{"open", ns}}}}}; }
 
-double sum_of(const LastByProcess& decoded) {
+double summed_time(const LastByProcess& decoded) {
   return decoded.sum().at(find_counter("decode")).parts.at("open");
 }
 
-TEST(LongJob, WorkersThatCameAndWentAreAddedUp) {
+TEST(LongJob, AddsUpEndedWorkers) {
   LastByProcess spent;
   const pid_t over = ended_process();
   constexpr int kWorkers = 5000;
@@ -145,7 +145,7 @@ TEST(LongJob, WorkersThatCameAndWentAreAddedUp) {
   for (int worker = 0; worker < kWorkers; ++worker) spent.put(first + worker, decoding(2));
   spent.put(over, decoding(1));
   spent.put(over, decoding(3));
-  EXPECT_EQ(sum_of(spent), 2.0 * kWorkers + 3.0);
+  EXPECT_EQ(summed_time(spent), 2.0 * kWorkers + 3.0);
 }
 
 // The system gives a number again, once it has given all others.
@@ -155,10 +155,10 @@ TEST(LongJob, AddsUpProcessesThatHadTheSameNumber) {
   spent.put({number, 100}, decoding(1));
   spent.put({number, 100}, decoding(2));
   spent.put({number, 200}, decoding(5));
-  EXPECT_EQ(sum_of(spent), 7.0);
+  EXPECT_EQ(summed_time(spent), 7.0);
 }
 
-TEST(LongJob, WhatProcessesCountIsTheirSumByThatOfWhatItIsOf) {
+TEST(LongJob, DividesSumOfValuesBySumOfCounts) {
   GuestCounters counters;
   const CounterRow* const queue = find_counter("dali.queue");
   counters.put(1, true, {{queue, {2, 1, {}}}});

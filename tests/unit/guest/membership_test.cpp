@@ -1,4 +1,4 @@
-// What a process sees of the host: the other end of what host_test.cpp has.
+// The process's end of its connection to the host. guest_server_test.cpp tests the other end.
 #include "guest/library/membership.h"
 
 #include <gtest/gtest.h>
@@ -62,7 +62,7 @@ TEST_F(MembershipTest, GivesUpAHostThatTakesInNothing) {
 }
 
 // A program may write over the page by mistake.
-TEST_F(MembershipTest, OnlyTheHostsOwnWordEndsTheProgram) {
+TEST_F(MembershipTest, StopsOnlyIfHostAsks) {
   EXPECT_FALSE(member_.must_stop());
   join();
   EXPECT_FALSE(member_.must_stop());
@@ -74,7 +74,7 @@ TEST_F(MembershipTest, OnlyTheHostsOwnWordEndsTheProgram) {
   EXPECT_FALSE(member_.must_stop());
 }
 
-TEST_F(MembershipTest, StagesAreTimedUnlessTheHostSaysOtherwise) {
+TEST_F(MembershipTest, TimesStagesUnlessHostDisablesTiming) {
   EXPECT_TRUE(member_.timing_wanted());
   join();
   EXPECT_TRUE(member_.timing_wanted());

@@ -1,4 +1,4 @@
-// What processes say is bounded where it comes in, whatever the program's names and objects are.
+// Messages of processes are bounded on arrival, whatever the program's names and objects are.
 #include "guest/host/messages.h"
 
 #include <gmock/gmock.h>
@@ -25,8 +25,8 @@ class MessagesTest : public testing::Test {
  protected:
   MessagesTest() { member_.pid = 12; }
 
-  void hear(const nlohmann::json& message) { messages_.hear(member_, message.dump()); }
-  void count(const nlohmann::json& values) { hear({{"what", "counters"}, {"values", values}}); }
+  void receive(const nlohmann::json& message) { messages_.receive_report(member_, message.dump()); }
+  void count(const nlohmann::json& values) { receive({{"what", "counters"}, {"values", values}}); }
 
   RunConfig config_;
   TrainingProcesses trainers_{config_};
@@ -35,7 +35,7 @@ class MessagesTest : public testing::Test {
   GuestProcess member_{-1};
 };
 
-TEST_F(MessagesTest, NamesOfAnyLengthAreCut) {
+TEST_F(MessagesTest, CutsLongNames) {
   nlohmann::json message = a_loader();
   message["dataset"] = std::string(150'000, 'D');
   const LoaderFacts loader = parse_loader_facts(message);
@@ -43,7 +43,7 @@ TEST_F(MessagesTest, NamesOfAnyLengthAreCut) {
   EXPECT_EQ(loader.place, "train.py:12");
 }
 
-TEST_F(MessagesTest, CountsOfObjectsThatLieAreBroughtIntoRange) {
+TEST_F(MessagesTest, ClampsImpossibleCounts) {
   nlohmann::json message = a_loader();
   message["num_workers"] = std::int64_t{1} << 60;
   message["batch_size"] = -8;
@@ -52,60 +52,60 @@ TEST_F(MessagesTest, CountsOfObjectsThatLieAreBroughtIntoRange) {
   EXPECT_EQ(loader.batch_size, 0);
 }
 
-TEST_F(MessagesTest, NotesAreFewAndShort) {
+TEST_F(MessagesTest, LimitsNumberAndLengthOfNotes) {
   for (int i = 0; i < 1000; ++i)
-    hear({{"what", "degraded"}, {"text", std::to_string(i) + std::string(10'000, 'x')}});
+    receive({{"what", "degraded"}, {"text", std::to_string(i) + std::string(10'000, 'x')}});
   EXPECT_LE(messages_.notes().size(), 64U);
   for (const std::string& note : messages_.notes()) EXPECT_LE(note.size(), kMaxSentence);
 }
 
 TEST_F(MessagesTest, KeepsNoPasswordAndNoSignatureOfAUrl) {
-  hear({{"what", "degraded"}, {"text", "GET https://me:pw@host/a?X-Amz-Signature=1 failed"}});
+  receive({{"what", "degraded"}, {"text", "GET https://me:pw@host/a?X-Amz-Signature=1 failed"}});
   ASSERT_EQ(messages_.notes().size(), 1U);
   EXPECT_EQ(messages_.notes()[0], "GET https://***@host/a?X-Amz-Signature=*** failed");
 }
 
-TEST_F(MessagesTest, WhatIsNotUnderstoodIsANote) {
+TEST_F(MessagesTest, NotesInvalidMessages) {
   nlohmann::json message = a_loader();
   message["iterator"] = -77;
-  hear(message);
-  messages_.hear(member_, "{\"what\": \"loader\", \"place\": \"\xff");
-  messages_.hear(member_, std::string(200'000, '['));
+  receive(message);
+  messages_.receive_report(member_, "{\"what\": \"loader\", \"place\": \"\xff");
+  messages_.receive_report(member_, std::string(200'000, '['));
   ASSERT_GE(messages_.notes().size(), 2U);
   for (const std::string& note : messages_.notes())
     EXPECT_THAT(note, HasSubstr("a message was not understood"));
 }
 
-TEST_F(MessagesTest, ALoaderIsMetWithTheNamesOfItsCode) {
-  hear(a_loader());
+TEST_F(MessagesTest, RecordsNamesOfLoaderCode) {
+  receive(a_loader());
   EXPECT_TRUE(messages_.notes().empty());
   const std::vector<Detail> details = messages_.counters().details();
   ASSERT_EQ(details.size(), 1U);
   EXPECT_EQ(details.front().text, "pad (train.py:4)");
 }
 
-TEST_F(MessagesTest, OfAKindThatIsNoneNothingIsKept) {
-  hear({{"what", "gossip"}, {"text", "no"}});
-  hear({{"text", "no"}});
+TEST_F(MessagesTest, IgnoresMessagesOfUnknownKind) {
+  receive({{"what", "gossip"}, {"text", "no"}});
+  receive({{"text", "no"}});
   EXPECT_TRUE(messages_.notes().empty());
 }
 
-TEST_F(MessagesTest, TheFirstFailureCounts) {
-  hear({{"what", "failed"}, {"text", "Traceback\nOSError: disk"}, {"worker", 3}});
-  hear({{"what", "failed"}, {"text", "ValueError: later"}, {"worker", nullptr}});
+TEST_F(MessagesTest, KeepsFirstFailure) {
+  receive({{"what", "failed"}, {"text", "Traceback\nOSError: disk"}, {"worker", 3}});
+  receive({{"what", "failed"}, {"text", "ValueError: later"}, {"worker", nullptr}});
   EXPECT_EQ(messages_.failure(), "worker 3: OSError: disk");
 }
 
-TEST_F(MessagesTest, ALoaderThatIsNotMeasuredIsRemembered) {
-  hear({{"what", "degraded"}, {"text", "part of it"}, {"loader", false}});
-  hear({{"what", "degraded"}, {"text", "all of it"}, {"loader", true}});
+TEST_F(MessagesTest, RecordsReasonForUnmeasuredLoader) {
+  receive({{"what", "degraded"}, {"text", "part of it"}, {"loader", false}});
+  receive({{"what", "degraded"}, {"text", "all of it"}, {"loader", true}});
   EXPECT_EQ(messages_.not_looked_into(), "all of it");
   EXPECT_THAT(messages_.notes(), testing::ElementsAre("part of it", "all of it"));
 }
 
-TEST_F(MessagesTest, PaddingIsThatOfAllProcesses) {
+TEST_F(MessagesTest, CombinesPaddingOfAllProcesses) {
   count({{"collate.padding_share", {10, 20}}});
-  count({{"collate.padding_share", {20, 80}}});  // in place of the one before
+  count({{"collate.padding_share", {20, 80}}});  // replaces the previous count
   member_.pid = 13;
   count({{"collate.padding_share", {0, 20}}});
   const std::vector<Metric> metrics = messages_.counters().metrics({});
@@ -113,7 +113,7 @@ TEST_F(MessagesTest, PaddingIsThatOfAllProcesses) {
   EXPECT_NEAR(metrics.front().value, 0.2, 1e-12);
 }
 
-TEST_F(MessagesTest, StatesAreThoseOfTheTrainerAndOfItsWorkers) {
+TEST_F(MessagesTest, ReportsStatesOfTrainerAndWorkers) {
   count({{"state.trainer_s", {8e-3, 4}}, {"state.trainer_share", {4, 1}}});
   member_.is_worker = true;
   for (const int pid : {13, 14}) {
@@ -133,7 +133,7 @@ TEST_F(MessagesTest, StatesAreThoseOfTheTrainerAndOfItsWorkers) {
   EXPECT_EQ(value_of(messages_.counters().metrics({.batches = 16}), "state.worker_share"), 0.25);
 }
 
-TEST_F(MessagesTest, FramesAreThoseOfAllProcesses) {
+TEST_F(MessagesTest, SumsFramesOfAllProcesses) {
   EXPECT_TRUE(messages_.counters().metrics({}).empty());
   const auto count_frames = [this](int decoded, int used) {
     count({{"video.frames_decoded", {decoded, 1}},
@@ -179,7 +179,7 @@ double reported(const std::vector<Metric>& metrics, std::string_view name) {
   return value_of(metrics, name).value_or(-1);
 }
 
-TEST_F(MessagesTest, TrafficIsToldBeforeAndBehindTheFirstBatch) {
+TEST_F(MessagesTest, ReportsTrafficBeforeAndAfterFirstBatch) {
   EXPECT_TRUE(messages_.counters().metrics({.samples_per_batch = 4}).empty());
   count(traffic("trainer", 1, 1, 0));
   member_.is_worker = true;
@@ -205,7 +205,7 @@ TEST_F(MessagesTest, TrafficIsToldBeforeAndBehindTheFirstBatch) {
   EXPECT_EQ(details[0].text, "GET http://a/index");
 }
 
-TEST_F(MessagesTest, NumbersOfCountersAreBroughtIntoRange) {
+TEST_F(MessagesTest, ClampsCounterValues) {
   count({{"opens.trainer_first", {-1e300, 1}}, {"requests.count", {1e300, 1}}});
   count({{"opens.trainer_first_listings", {1e300, 1e-300}}});  // is left out
   const std::vector<Metric> metrics = messages_.counters().metrics({.samples_per_batch = 1});
@@ -217,14 +217,14 @@ TEST_F(MessagesTest, NumbersOfCountersAreBroughtIntoRange) {
 }
 
 // Two clocks are not read at the same time: noise around 0 has its mean at 0.
-TEST_F(MessagesTest, DifferencesOfClocksKeepTheirSign) {
+TEST_F(MessagesTest, KeepsSignOfClockDifferences) {
   count({{"making.library_cores", {-3, 1}}});
   member_.pid = 13;
   count({{"making.library_cores", {1, 1}}});
   EXPECT_EQ(reported(messages_.counters().metrics({}), "making.library_cores"), -1);
 }
 
-TEST_F(MessagesTest, WhatWorkersHaveCopiedIsTheirMean) {
+TEST_F(MessagesTest, ReportsMeanOfBytesCopiedByWorkers) {
   EXPECT_TRUE(messages_.counters().metrics({}).empty());
   const auto copy = [this](double bytes) {
     count({{"memory.copied_bytes",
@@ -242,7 +242,7 @@ TEST_F(MessagesTest, WhatWorkersHaveCopiedIsTheirMean) {
   EXPECT_NEAR(details[0].share, 0.8, 1e-9);
 }
 
-TEST_F(MessagesTest, StartsOfWorkersNeedBothSides) {
+TEST_F(MessagesTest, RequiresBothSidesForWorkerStarts) {
   count({{"startup.pickled_bytes", {4000, 2, {{"Photos.samples", 2}, {"Photos.a", 1}}}},
          {"startup.pickle_s", {0.2, 2}}});
   EXPECT_TRUE(messages_.counters().metrics({}).empty());
@@ -258,28 +258,28 @@ TEST_F(MessagesTest, StartsOfWorkersNeedBothSides) {
   EXPECT_NEAR(metrics[2].value, 2 - 0.1, 1e-12);
   EXPECT_NEAR(metrics[3].value, 0.5, 1e-12);
   member_.is_worker = false;
-  count({{"startup.pickled_bytes", {4000, 2, {{"Other.samples", 1}}}}});  // of another rank
+  count({{"startup.pickled_bytes", {4000, 2, {{"Other.samples", 1}}}}});  // another rank reports
   const char* const name = "startup.pickled_bytes";
   EXPECT_THAT(messages_.counters().details(),
               testing::ElementsAre(Detail{name, "Photos.samples", 0}, Detail{name, "Photos.a", 0}));
 }
 
-TEST_F(MessagesTest, WhereBatchesComeFromIsWhatTheFirstProcessFound) {
+TEST_F(MessagesTest, KeepsFirstReportedMaker) {
   EXPECT_FALSE(messages_.maker());
-  hear({{"what", "maker"}, {"place", "train.py:get_batch"}, {"measured", true}});
-  hear({{"what", "maker"}, {"place", ""}, {"measured", false}});
+  receive({{"what", "maker"}, {"place", "train.py:get_batch"}, {"measured", true}});
+  receive({{"what", "maker"}, {"place", ""}, {"measured", false}});
   ASSERT_TRUE(messages_.maker());
   EXPECT_EQ(messages_.maker()->place, "train.py:get_batch");
   EXPECT_TRUE(messages_.maker()->measured);
 }
 
-TEST_F(MessagesTest, AGpuIsUsedOnceAnyProcessSaysSo) {
+TEST_F(MessagesTest, DetectsGpuUseInAnyProcess) {
   EXPECT_FALSE(messages_.uses_gpu());
-  hear({{"what", "uses_gpu"}});
+  receive({{"what", "uses_gpu"}});
   EXPECT_TRUE(messages_.uses_gpu());
 }
 
-TEST_F(MessagesTest, PackagesOfALoaderAreAsManyAsAStackHas) {
+TEST_F(MessagesTest, LimitsNumberOfLoaderPackages) {
   nlohmann::json message = a_loader();
   EXPECT_TRUE(parse_loader_facts(message).made_by.empty());
   message["made_by"] = std::vector<std::string>(1000, std::string(5000, 'p'));
@@ -292,14 +292,14 @@ TEST_F(MessagesTest, PackagesOfALoaderAreAsManyAsAStackHas) {
   EXPECT_THROW(parse_loader_facts(message), nlohmann::json::exception);
 }
 
-TEST_F(MessagesTest, WrongDataIsThatOfTheMeasuredLoader) {
-  hear(a_loader());
+TEST_F(MessagesTest, ReportsWrongDataOfMeasuredLoader) {
+  receive(a_loader());
   for (const int epoch : {0, 1}) {
-    hear({{"what", "order"},
-          {"iterator", 0},
-          {"generation", epoch},
-          {"hash", "a"},
-          {"shuffled", true}});
+    receive({{"what", "order"},
+             {"iterator", 0},
+             {"generation", epoch},
+             {"hash", "a"},
+             {"shuffled", true}});
   }
   EXPECT_TRUE(messages_.faults(nullptr).metrics.empty());
   RunConfig config;
@@ -308,7 +308,7 @@ TEST_F(MessagesTest, WrongDataIsThatOfTheMeasuredLoader) {
   EXPECT_EQ(messages_.faults(&measured).metrics.front().name, "data.repeated_orders");
 }
 
-TEST_F(MessagesTest, TimesThatAreNoneDoNotSpoilTheOthers) {
+TEST_F(MessagesTest, IgnoresImpossibleTimes) {
   count({{"decode", {3.0, 1, {{"imread", 3.0}, {"nonsense", -1e300}}}}});
   const std::vector<Detail> details = messages_.counters().details();
   ASSERT_EQ(details.size(), 1U);

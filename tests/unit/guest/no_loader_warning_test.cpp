@@ -9,7 +9,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST(NoLoaderWarning, IsSaidAtLongerAndLongerIntervals) {
+TEST(NoLoaderWarning, RepeatsAtGrowingIntervals) {
   const RunConfig config;
   NoLoaderWarning unseen(config);
   EXPECT_FALSE(unseen.is_due(29 * kSecond));
@@ -19,7 +19,7 @@ TEST(NoLoaderWarning, IsSaidAtLongerAndLongerIntervals) {
   EXPECT_FALSE(unseen.is_due(119 * kSecond));
 }
 
-TEST(NoLoaderWarning, IsSaidEarlierWhereAShortWindowIsWanted) {
+TEST(NoLoaderWarning, StartsEarlierForShortWindow) {
   RunConfig config;
   config.measure.duration.set(kSecond);
   EXPECT_FALSE(NoLoaderWarning(config).is_due(19 * kSecond));

@@ -20,7 +20,7 @@ std::map<std::string, double> values(const ProcessWatch& watch) {
 TEST(ProcessWatch, SeesThreadsAndFilesOfAWorker) {
   ProcessWatch watch;
   const JobProcess self = {::getpid(), true};
-  watch.hear(self, parse_threads({{"pools", {{"cv2", 8}}}, {"runtime", {0, 0}}}));
+  watch.receive_report(self, parse_threads({{"pools", {{"cv2", 8}}}, {"runtime", {0, 0}}}));
   watch.look({self});
   const auto seen = values(watch);
   EXPECT_GE(seen.at("workers.threads"), 1);
@@ -30,14 +30,14 @@ TEST(ProcessWatch, SeesThreadsAndFilesOfAWorker) {
   EXPECT_GT(seen.at("memory.shm_limit_bytes"), 0);
 }
 
-TEST(ProcessWatch, OneLookTellsNoCpuTimeAndNoPeak) {
+TEST(ProcessWatch, NeedsTwoSamplesForCpuTimeAndPeak) {
   ProcessWatch watch;
   watch.look({{::getpid(), true}});
   EXPECT_EQ(values(watch).count("workers.cpu_s"), 0U);
   EXPECT_EQ(values(watch).count("memory.shm_peak_bytes"), 0U);
 }
 
-TEST(ProcessWatch, TwoLooksDoNotTellTheCpuTimeOfAWorkerThatOneHasSeen) {
+TEST(ProcessWatch, OmitsCpuTimeOfWorkerSampledOnce) {
   ProcessWatch watch;
   watch.look({{::getpid(), true}});
   while (values(watch).count("memory.shm_peak_bytes") == 0) {
@@ -48,7 +48,7 @@ TEST(ProcessWatch, TwoLooksDoNotTellTheCpuTimeOfAWorkerThatOneHasSeen) {
   EXPECT_LE(values(watch).at("memory.shm_peak_bytes"), values(watch).at("memory.shm_limit_bytes"));
 }
 
-TEST(ProcessWatch, AProcessThatIsGoneCountsForNothing) {
+TEST(ProcessWatch, IgnoresEndedProcess) {
   ProcessWatch watch;
   watch.look({{-1, true}});
   const auto seen = values(watch);
@@ -56,7 +56,7 @@ TEST(ProcessWatch, AProcessThatIsGoneCountsForNothing) {
   EXPECT_EQ(seen.count("files.open"), 0U);
 }
 
-TEST(ProcessWatch, BeforeTheFirstLookThereIsNothing) {
+TEST(ProcessWatch, ReportsNothingBeforeFirstSample) {
   EXPECT_TRUE(ProcessWatch().metrics().empty());
   EXPECT_TRUE(ProcessWatch().notes().empty());
 }

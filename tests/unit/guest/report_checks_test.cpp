@@ -1,4 +1,4 @@
-// What is on a page and cannot have been written by our hooks is told from what can.
+// Checks of a page: they reject everything that our hooks cannot have written.
 #include "guest/host/training_process.h"
 
 #include <gtest/gtest.h>
@@ -22,10 +22,10 @@ GuestEvent good_fact() {
   return fact;
 }
 
-TEST(ReportChecks, BelieveWhatHooksWrite) {
+TEST(ReportChecks, AcceptsReportsOfHooks) {
   GuestEvent fact = good_fact();
   EXPECT_TRUE(is_possible(fact, kNow));
-  fact.end = 0;  // of those that have none
+  fact.end = 0;  // events without an end have 0
   EXPECT_TRUE(is_possible(fact, kNow));
   fact.kind = GuestEventKind::computed;  // a simulated device says when it will have
   fact.end = kNow + 600 * kSecond;
@@ -37,7 +37,7 @@ TEST(ReportChecks, BelieveWhatHooksWrite) {
   EXPECT_TRUE(is_possible(record, kNow));
 }
 
-TEST(ReportChecks, DoNotBelieveFactsThatCannotBe) {
+TEST(ReportChecks, RejectsImpossibleEvents) {
   const std::vector<std::function<void(GuestEvent&)>> spoilers = {
       [](GuestEvent& fact) { fact.kind = static_cast<GuestEventKind>(0); },
       [](GuestEvent& fact) { fact.kind = static_cast<GuestEventKind>(200); },
@@ -60,7 +60,7 @@ TEST(ReportChecks, DoNotBelieveFactsThatCannotBe) {
   }
 }
 
-TEST(ReportChecks, DoNotBelieveSpansThatCannotBe) {
+TEST(ReportChecks, RejectsImpossibleSpans) {
   const std::vector<std::function<void(ThreadLog::Entry&)>> spoilers = {
       [](ThreadLog::Entry& entry) { entry.kind = static_cast<ThreadLog::Kind>(7); },
       [](ThreadLog::Entry& entry) { entry.span.stage = static_cast<Stage>(kStages); },
@@ -78,8 +78,8 @@ TEST(ReportChecks, DoNotBelieveSpansThatCannotBe) {
   }
 }
 
-// Tensors of the program's own say them.
-TEST(ReportChecks, BringSizesIntoRange) {
+// The program's own tensors report these sizes.
+TEST(ReportChecks, ClampsSizes) {
   GuestEvent fact = good_fact();
   fact.count = kHuge;
   fact.bytes = -kHuge;

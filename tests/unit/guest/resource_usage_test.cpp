@@ -1,4 +1,4 @@
-// What the processes of a job use, also where they end before anybody looks again.
+// Resource usage of the processes of a job, also of processes that end before the next sample.
 #include "guest/host/resource_usage.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 
 using test::kNoStop;
 
-// A job of one process that uses CPU time when it is told to, and then ends.
+// A job of one process that waits for run_to_its_end(), then uses CPU time and ends.
 class BusyJob {
  public:
   explicit BusyJob(Nanos cpu) {
@@ -48,7 +48,7 @@ class BusyJob {
   pid_t pid_ = -1;
 };
 
-double cpu_of(ResourceUsage& consumption, Nanos window_end) {
+double cpu_seconds(ResourceUsage& consumption, Nanos window_end) {
   return value_of(consumption.metrics(window_end), "process.cpu_s").value_or(-1);
 }
 
@@ -61,26 +61,26 @@ TEST(ResourceUsage, CountsWhatEndedBeforeTheNextLook) {
   job.run_to_its_end();
   const Nanos window_end = monotonic_now();
   consumption.job_ended();
-  const double cpu = cpu_of(consumption, window_end);
+  const double cpu = cpu_seconds(consumption, window_end);
   EXPECT_GT(cpu, 0.15);
   EXPECT_LT(cpu, 1);
 }
 
-double threads_of(const JobProcess& process) {
+double thread_count(const JobProcess& process) {
   const std::filesystem::directory_iterator threads("/proc/" + std::to_string(process.pid) +
                                                     "/task");
   return static_cast<double>(std::distance(begin(threads), end(threads)));
 }
 
-// And not those of this program. A sanitizer may start one of its own in each process.
+// Threads of this program do not count. A sanitizer may start one of its own in each process.
 TEST(ResourceUsage, CountsThreads) {
   ResourceUsage consumption;
   const BusyJob job(0);
-  const double before = threads_of(job.processes().front());
+  const double before = thread_count(job.processes().front());
   consumption.window_begins(job.processes());
   const Nanos window_end = monotonic_now();
   consumption.look(job.processes(), {}, true, window_end);
-  const double after = threads_of(job.processes().front());
+  const double after = thread_count(job.processes().front());
   job.run_to_its_end();
   const double counted = value_of(consumption.metrics(window_end), "process.threads").value_or(-1);
   EXPECT_GE(counted, before);
@@ -92,12 +92,12 @@ TEST(ResourceUsage, EndsWithTheLastStep) {
   const BusyJob job(200 * kMillisecond);
   consumption.window_begins(job.processes());
   const Nanos window_end = monotonic_now();
-  job.run_to_its_end();  // of its own: there is no step any more
+  job.run_to_its_end();  // uses CPU time after the last step
   consumption.job_ended();
-  EXPECT_LT(cpu_of(consumption, window_end), 0.1);
+  EXPECT_LT(cpu_seconds(consumption, window_end), 0.1);
 }
 
-TEST(ResourceUsage, IsNotKnownOfAWindowThatWasNotLookedAt) {
+TEST(ResourceUsage, ReportsNothingForUnsampledWindow) {
   ResourceUsage consumption;
   EXPECT_TRUE(consumption.metrics(monotonic_now()).empty());
   const BusyJob job(0);

@@ -1,4 +1,4 @@
-// Why loaders hang, from made facts: each known reason by its name.
+// Causes of hangs, from made facts: each known cause by its name.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,11 +23,11 @@ const PythonThread kPins =
 const PythonThread kOwn = made_thread({{"/data/user.py", 12, "refresh"}});
 
 std::string name_of_reason(const HangFacts& facts) {
-  const auto reason = cause_of(facts);
+  const auto reason = find_cause(facts);
   return reason ? std::string(reason->name) : "";
 }
 
-WorkerFacts& maker_of(HangFacts& facts) { return facts.ranks[0].workers[1]; }
+WorkerFacts& batch_maker(HangFacts& facts) { return facts.ranks[0].workers[1]; }
 
 struct Case {
   const char* name;
@@ -36,8 +36,8 @@ struct Case {
 
 const std::vector<Case>& cases() {
   static const std::vector<Case> kCases = {
-      {"dead-worker", [](HangFacts& f) { maker_of(f).has_ended = true; }},
-      {"stopped-process", [](HangFacts& f) { maker_of(f).is_stopped = true; }},
+      {"dead-worker", [](HangFacts& f) { batch_maker(f).has_ended = true; }},
+      {"stopped-process", [](HangFacts& f) { batch_maker(f).is_stopped = true; }},
       {"descriptors-gone",
        [](HangFacts& f) { f.ranks[0].open_files = 1020, f.ranks[0].most_files = 1024; }},
       {"shm-full", [](HangFacts& f) { f.shared_free = 4096; }},
@@ -55,21 +55,21 @@ const std::vector<Case>& cases() {
       {"lock-held-at-fork", [](HangFacts&) {}},
       {"shared-lock",
        [](HangFacts& f) {
-         maker_of(f).call = {"futex", CallKind::locks_shared, "", false};
+         batch_maker(f).call = {"futex", CallKind::locks_shared, "", false};
        }},
       {"file-lock",
        [](HangFacts& f) {
-         maker_of(f).call = {"flock", CallKind::locks_file, "/i.lock", false};
+         batch_maker(f).call = {"flock", CallKind::locks_file, "/i.lock", false};
        }},
       {"no-answer",
        [](HangFacts& f) {
-         maker_of(f).call = {"read", CallKind::reads, "/x.jpg", false};
+         batch_maker(f).call = {"read", CallKind::reads, "/x.jpg", false};
        }},
   };
   return kCases;
 }
 
-TEST(HangReasons, EachIsNamedByWhatTellsIt) {
+TEST(HangReasons, NamesEachCauseByItsFacts) {
   for (const Case& one : cases()) {
     HangFacts facts = made_hang();
     one.change(facts);
@@ -77,24 +77,24 @@ TEST(HangReasons, EachIsNamedByWhatTellsIt) {
   }
 }
 
-TEST(HangReasons, EachIsTestedAndSaysWhatToDo) {
+TEST(HangReasons, GivesAdviceForEachCause) {
   std::set<std::string_view> named;
   for (const Case& one : cases()) {
     HangFacts facts = made_hang();
     one.change(facts);
     named.insert(one.name);
-    EXPECT_FALSE(cause_of(facts)->words.advice.empty()) << one.name;
+    EXPECT_FALSE(find_cause(facts)->words.advice.empty()) << one.name;
   }
   for (const HangCause& reason : hang_causes())
     EXPECT_TRUE(named.contains(reason.name)) << reason.name;
 }
 
-TEST(HangReasons, ALockThatSomebodyMayLetGoOfIsNotAForks) {
+TEST(HangReasons, BlamesForkOnlyForLocksThatStayHeld) {
   const std::vector<std::function<void(HangFacts&)>> others = {
       [](HangFacts& f) { f.ranks[0].loader.mp_context = "spawn"; },
-      [](HangFacts& f) { maker_of(f).threads.push_back(kOwn); },
-      [](HangFacts& f) { maker_of(f).waits_for_interpreter = true; },
-      [](HangFacts& f) { maker_of(f).threads.clear(); },
+      [](HangFacts& f) { batch_maker(f).threads.push_back(kOwn); },
+      [](HangFacts& f) { batch_maker(f).waits_for_interpreter = true; },
+      [](HangFacts& f) { batch_maker(f).threads.clear(); },
   };
   for (const auto& change : others) {
     HangFacts facts = made_hang();
@@ -102,20 +102,20 @@ TEST(HangReasons, ALockThatSomebodyMayLetGoOfIsNotAForks) {
     EXPECT_EQ(name_of_reason(facts), "");
   }
   HangFacts facts = made_hang();
-  maker_of(facts).threads.push_back(kFeeder);
-  maker_of(facts).threads.emplace_back();  // ours, which runs no Python
+  batch_maker(facts).threads.push_back(kFeeder);
+  batch_maker(facts).threads.emplace_back();  // ours, which runs no Python
   EXPECT_EQ(name_of_reason(facts), "lock-held-at-fork");
 }
 
-// Its own is started behind its workers.
-TEST(HangReasons, TheLoadersOwnPinThreadIsNoReason) {
+// The loader starts its own pin thread after its workers.
+TEST(HangReasons, IgnoresLoadersOwnPinThread) {
   HangFacts facts = made_hang();
   facts.ranks[0].threads = {kOwn, kPins};
   facts.ranks[0].loader.pin_memory = true;
   EXPECT_EQ(name_of_reason(facts), "lock-held-at-fork");
 }
 
-TEST(HangReasons, RanksInDifferentEpochsAreNotUnequal) {
+TEST(HangReasons, AcceptsRanksInDifferentEpochs) {
   HangFacts facts = made_hang();
   facts.ranks[0].asking_for = 0;
   facts.ranks.push_back(made_rank(1));
@@ -123,16 +123,16 @@ TEST(HangReasons, RanksInDifferentEpochsAreNotUnequal) {
   EXPECT_NE(name_of_reason(facts), "unequal-ranks");
 }
 
-// Processes beside each other that are no ranks.
-TEST(HangReasons, WhatIsNoRankWaitsForNone) {
+// Processes of one machine that are not ranks.
+TEST(HangReasons, IgnoresProcessesThatAreNotRanks) {
   HangFacts facts = made_hang();
   facts.ranks.push_back(made_rank(-1));
   facts.ranks[1].finished = {0, 0, 11};
   EXPECT_EQ(rank_without_batches(facts, facts.ranks[0]), nullptr);
 }
 
-TEST(HangReport, TheFirstLineIsTheAnswer) {
-  const HangReport report = report_of(made_hang());
+TEST(HangReport, PutsAnswerInFirstLine) {
+  const HangReport report = make_report(made_hang());
   EXPECT_EQ(report.answer,
             "standing for 12 s: rank 0 (process 100) waits for batch 13 of worker 1 (process 201), "
             "which waits for a lock or another thread, at /data/user.py:34 in __getitem__ (sample "
@@ -142,37 +142,37 @@ TEST(HangReport, TheFirstLineIsTheAnswer) {
                                           HasSubstr("  Do: DataLoader(")));
 }
 
-// It may have a large sample in hand.
-TEST(HangReport, OfWhoIsBusyNoReasonIsClaimed) {
+// A busy process may be reading a large sample.
+TEST(HangReport, ClaimsNoCauseForBusyProcess) {
   HangFacts facts = made_hang();
   facts.is_busy = true;
-  const HangReport report = report_of(facts);
+  const HangReport report = make_report(facts);
   EXPECT_THAT(report.answer, HasSubstr("no batch for 12 s: rank 0 (process 100) waits for batch"));
   EXPECT_EQ(report.cause, "");
 }
 
-TEST(HangReport, WhoStandsAlikeIsOneLine) {
+TEST(HangReport, GroupsWorkersInSameState) {
   HangFacts facts = made_hang();
   for (std::int32_t number = 2; number < 20; ++number)
     facts.ranks[0].workers.push_back(made_worker(number));
-  const HangReport report = report_of(facts);
+  const HangReport report = make_report(facts);
   ASSERT_GE(report.others.size(), 2U);
   EXPECT_EQ(report.others[1], "workers 2, 3, 4, 5, 6, 7, 8, 9 and 10 more: idle: no task");
 }
 
-TEST(HangReport, ABatchThatWasSentIsNotTheWorkers) {
+TEST(HangReport, BlamesTrainerForSentBatch) {
   HangFacts facts = made_hang();
   facts.ranks[0].awaited[0].finished = facts.ranks[0].awaited[0].sent = true;
   facts.ranks[0].call = {"recvmsg", CallKind::reads, "", true};
-  EXPECT_THAT(report_of(facts).answer,
+  EXPECT_THAT(make_report(facts).answer,
               HasSubstr("which worker 1 (process 201) has sent: it takes it in and waits in "
                         "recvmsg() of a socket"));
 }
 
-TEST(HangReport, NamesOfFilesDriveNoTerminal) {
+TEST(HangReport, EscapesNamesOfFiles) {
   HangFacts facts = made_hang();
-  maker_of(facts).call = {"read", CallKind::reads, "/a\033[2J", false};
-  const HangReport report = report_of(facts);
+  batch_maker(facts).call = {"read", CallKind::reads, "/a\033[2J", false};
+  const HangReport report = make_report(facts);
   EXPECT_EQ(report.answer.find('\033'), std::string::npos);
 }
 

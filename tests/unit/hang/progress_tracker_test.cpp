@@ -1,4 +1,4 @@
-// How one process that trains goes on, from what it tells.
+// The progress of one process that trains, from its messages.
 #include "hang/progress_tracker.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ guest::GuestEvent made(guest::GuestEventKind kind, Nanos at, std::int64_t batch 
   return fact;
 }
 
-TEST(ProgressTracker, ItsPatienceFollowsItsSteps) {
+TEST(ProgressTracker, ExtendsPatienceForSlowSteps) {
   ProgressTracker movement;
   EXPECT_EQ(movement.patience(10 * kSecond), 10 * kSecond);
   for (int step = 0; step < 100; ++step) {
@@ -29,14 +29,14 @@ TEST(ProgressTracker, ItsPatienceFollowsItsSteps) {
   EXPECT_EQ(movement.current().taken, 100);
 }
 
-TEST(ProgressTracker, WhatItWaitsForIsWhatItHasAskedForAndNotTaken) {
+TEST(ProgressTracker, AwaitsBatchesThatWereNotTaken) {
   ProgressTracker movement;
   movement.note(made(guest::GuestEventKind::epoch, 1));
   for (int batch = 0; batch < 3; ++batch)
     movement.note(made(guest::GuestEventKind::dispatched, 2, batch, batch % 2));
   movement.note(made(guest::GuestEventKind::ask, 3));
   movement.note(made(guest::GuestEventKind::take, 4, 0));
-  movement.note(made(guest::GuestEventKind::sent, 5, 0));  // told behind the take
+  movement.note(made(guest::GuestEventKind::sent, 5, 0));  // arrives after the take
   movement.note(made(guest::GuestEventKind::begun, 5, 1, 1));
   movement.note(made(guest::GuestEventKind::ask, 6));
   const std::vector<AwaitedBatch> awaited = movement.awaited();
@@ -48,7 +48,7 @@ TEST(ProgressTracker, WhatItWaitsForIsWhatItHasAskedForAndNotTaken) {
   EXPECT_EQ(movement.asking_since(), 6);
 }
 
-TEST(ProgressTracker, AnEpochThatIsCutShortLeavesNothing) {
+TEST(ProgressTracker, ForgetsBatchesOfCutEpoch) {
   ProgressTracker movement;
   movement.note(made(guest::GuestEventKind::epoch, 1));
   movement.note(made(guest::GuestEventKind::dispatched, 2, 0));
@@ -61,7 +61,7 @@ TEST(ProgressTracker, AnEpochThatIsCutShortLeavesNothing) {
   EXPECT_TRUE(movement.awaited().empty());
 }
 
-TEST(ProgressTracker, WhoGoesOnBehindTheEndOfAnotherIsLeftAlone) {
+TEST(ProgressTracker, ReportsProcessThatOutlivesAnother) {
   ProgressTracker shorter, longer;
   for (ProgressTracker* movement : {&shorter, &longer}) {
     movement->note(made(guest::GuestEventKind::epoch, 1));
@@ -77,22 +77,22 @@ TEST(ProgressTracker, WhoGoesOnBehindTheEndOfAnotherIsLeftAlone) {
   EXPECT_FALSE(is_left_alone(shorter.current(), longer.finished()));
 }
 
-TEST(EpochLengths, CountWhatAnEpochGives) {
+TEST(EpochLengths, CountsBatchesOfEpoch) {
   guest::LoaderFacts loader;
-  EXPECT_EQ(batches_in(loader), 0);
+  EXPECT_EQ(epoch_batches(loader), 0);
   loader.samples = 41;
   loader.batch_size = 4;
-  EXPECT_EQ(batches_in(loader), 11);
+  EXPECT_EQ(epoch_batches(loader), 11);
   loader.drop_last = true;
-  EXPECT_EQ(batches_in(loader), 10);
+  EXPECT_EQ(epoch_batches(loader), 10);
   loader.batches = 7;
-  EXPECT_EQ(batches_in(loader), 7);
+  EXPECT_EQ(epoch_batches(loader), 7);
 }
 
-TEST(EpochLengths, EqualOnesAreNotTold) {
-  EXPECT_EQ(guest::sentence_of({}), "");
-  EXPECT_EQ(guest::sentence_of({{0, 10}, {1, 10}}), "");
-  EXPECT_EQ(guest::sentence_of({{0, 11}, {1, 10}, {2, 11}}).find("rank 1 has 10 batches"), 0U);
+TEST(EpochLengths, ReportsOnlyUnequalLengths) {
+  EXPECT_EQ(guest::length_sentence({}), "");
+  EXPECT_EQ(guest::length_sentence({{0, 10}, {1, 10}}), "");
+  EXPECT_EQ(guest::length_sentence({{0, 11}, {1, 10}, {2, 11}}).find("rank 1 has 10 batches"), 0U);
 }
 
 }  // namespace

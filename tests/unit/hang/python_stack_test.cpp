@@ -1,4 +1,4 @@
-// Where threads stand in Python: what faulthandler writes, and who is asked to have it written.
+// Python stacks of threads: the dumps of faulthandler, and the processes that are asked for one.
 #include "hang/python_stack.h"
 
 #include <gmock/gmock.h>
@@ -28,7 +28,7 @@ constexpr const char* kDump =
     "  ...\n"
     "Extension modules: torch._C (total: 1)\n";
 
-TEST(PythonStack, TheThreadThatWasAskedComesFirstWithoutOurFrames) {
+TEST(PythonStack, PutsAskedThreadFirstWithoutOurFrames) {
   const auto threads = parse_dump(kDump);
   ASSERT_EQ(threads.size(), 2U);
   ASSERT_EQ(threads[0].frames.size(), 3U);
@@ -39,7 +39,7 @@ TEST(PythonStack, TheThreadThatWasAskedComesFirstWithoutOurFrames) {
   EXPECT_TRUE(threads[1].is_within("wait"));
 }
 
-TEST(PythonStack, WhatIsNoneIsNoThread) {
+TEST(PythonStack, IgnoresTextThatIsNoDump) {
   EXPECT_TRUE(parse_dump("").empty());
   EXPECT_TRUE(parse_dump("  File \"x.py\", line 3 in f\n").empty());
   for (const char* cut : {"Thread 0x1\n  File \"", "Thread 0x1\n  File \"a\", line ",
@@ -63,7 +63,7 @@ void write_dump(int) {
   if (::write(written_to, text.data(), text.size()) < 0) std::abort();
 }
 
-TEST(StackRequest, OnlyWhatIsWrittenFromThenOnIsTheAnswer) {
+TEST(StackRequest, ReadsOnlyWhatIsWrittenAfterwards) {
   guest::StacksMessage offer;
   const Fd memory = offered_memory(offer);
   ASSERT_GT(::write(memory, "Thread 0x1:\n", 12), 0);
@@ -71,22 +71,22 @@ TEST(StackRequest, OnlyWhatIsWrittenFromThenOnIsTheAnswer) {
   ASSERT_NE(std::signal(offer.signal, write_dump), SIG_ERR);
   guest::StackRequest request;
   request.ask(::getpid(), offer);
-  EXPECT_EQ(request.answer_of(::getpid()).size(), 2U);
+  EXPECT_EQ(request.read_answer(::getpid()).size(), 2U);
   std::signal(offer.signal, SIG_DFL);
 }
 
 // The signal would end it.
-TEST(StackRequest, WhoDoesNotTakeTheSignalIsNotSentIt) {
+TEST(StackRequest, SendsNoSignalToProcessWithoutHandler) {
   guest::StacksMessage offer;
   const Fd memory = offered_memory(offer);
   EXPECT_FALSE(guest::takes_signal(::getpid(), offer.signal));
   guest::StackRequest request;
   request.ask(::getpid(), offer);
-  EXPECT_TRUE(request.answer_of(::getpid()).empty());
+  EXPECT_TRUE(request.read_answer(::getpid()).empty());
 }
 
-// It would write into whatever has that number now.
-TEST(StackRequest, WhoHasClosedItsMemoryIsNotAsked) {
+// The process would write into another file that has this number now.
+TEST(StackRequest, AsksNoProcessThatClosedItsMemory) {
   guest::StacksMessage offer;
   const Fd memory = offered_memory(offer);
   ++offer.inode;

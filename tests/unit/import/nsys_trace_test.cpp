@@ -115,7 +115,7 @@ TEST_F(NsysTrace, TakesTheProgramsOwnRangeAsAStep) {
   EXPECT_EQ(read(made(kTables + sql_of_steps() + range), "epoch").ranks.at(0).steps(), 2);
 }
 
-TEST_F(NsysTrace, KernelsOfAGraphAreInATableOfTheirOwn) {
+TEST_F(NsysTrace, ReadsKernelsOfGraph) {
   const RunRecord record = read(made(
       std::string(kTables) +
       "CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start INTEGER, end INTEGER, deviceId INTEGER,"
@@ -125,7 +125,7 @@ TEST_F(NsysTrace, KernelsOfAGraphAreInATableOfTheirOwn) {
   EXPECT_EQ(analyse(record).account.compute, 1500);
 }
 
-TEST_F(NsysTrace, OneProcessWithTwoGpusIsTwoRanks) {
+TEST_F(NsysTrace, TreatsTwoGpusOfProcessAsTwoRanks) {
   const RunRecord record =
       read(made(std::string(kTables) +
                 "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (0, 10, 0, 7, 1, 5, 2), "
@@ -133,19 +133,19 @@ TEST_F(NsysTrace, OneProcessWithTwoGpusIsTwoRanks) {
   EXPECT_EQ(record.ranks.size(), 2U);
 }
 
-TEST_F(NsysTrace, TheEnvironmentOfThePersonIsNowhere) {
+TEST_F(NsysTrace, OmitsEnvironmentOfUser) {
   const RunRecord record = read(made(kTables + sql_of_steps()));
   for (const std::string& note : record.notes) EXPECT_THAT(note, Not(HasSubstr("hunter2")));
   EXPECT_FALSE(record.machine.host);
 }
 
-TEST_F(NsysTrace, WhatHasNoTablesOfItsOwnIsRefused) {
+TEST_F(NsysTrace, RejectsFileWithoutItsTables) {
   EXPECT_THAT(refusal(made("CREATE TABLE bookmarks (url TEXT);")), HasSubstr("no export of nsys"));
   EXPECT_THAT(refusal(made(kTables)), HasSubstr("neither a GPU's work nor"));
 }
 
 // Views in place of tables, triggers, and names that are none.
-TEST_F(NsysTrace, NothingInTheFileIsRun) {
+TEST_F(NsysTrace, RunsNothingOfTheFile) {
   EXPECT_THAT(refusal(made("CREATE TABLE META_DATA_CAPTURE (name, value); CREATE TABLE \"evil\"\"; "
                            "DROP\" (x); CREATE VIEW StringIds AS SELECT 1 AS id, "
                            "load_extension('/tmp/x.so') AS value;")),
@@ -157,13 +157,13 @@ TEST_F(NsysTrace, NothingInTheFileIsRun) {
   EXPECT_EQ(analyse(record).account.window, 3 * kSecond);
 }
 
-TEST_F(NsysTrace, ACutFileIsRefused) {
+TEST_F(NsysTrace, RejectsCutFile) {
   const std::string path = made(kTables + sql_of_steps());
   std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
   EXPECT_THAT(refusal(path), HasSubstr("export it again"));
 }
 
-TEST_F(NsysTrace, TimesThatMakeNoSenseAreLeftOutAndCounted) {
+TEST_F(NsysTrace, LeavesOutAndCountsImpossibleTimes) {
   const RunRecord record =
       read(made(std::string(kTables) + sql_of_steps() +
                 "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (-5, 10, 0, 7, 1, 5, 2), "
@@ -174,7 +174,7 @@ TEST_F(NsysTrace, TimesThatMakeNoSenseAreLeftOutAndCounted) {
 }
 
 // The thread reads for 10 of the 20 ms before its copy, and is off a core for 5 more.
-TEST_F(NsysTrace, CallsOfTheSystemAndTheSchedulerTellOfGaps) {
+TEST_F(NsysTrace, ExplainsGapsBySystemCallsAndScheduler) {
   const std::string thread = std::to_string(kThread);
   std::string sql = std::string(kTables) + sql_of_steps() + "DELETE FROM NVTX_EVENTS;" +
                     "CREATE TABLE OSRT_API (start, end, globalTid, nameId);"
@@ -195,7 +195,7 @@ TEST_F(NsysTrace, CallsOfTheSystemAndTheSchedulerTellOfGaps) {
   EXPECT_NEAR(*value_of(record.metrics, "gap.off_core_s"), 0.145, 1e-9);
 }
 
-TEST_F(NsysTrace, WhatNsysSaysThatItLostIsSaid) {
+TEST_F(NsysTrace, ReportsLossesThatNsysWarnsOf) {
   const RunRecord record = read(made(
       std::string(kTables) + sql_of_steps() +
       "CREATE TABLE ENUM_DIAGNOSTIC_SEVERITY_LEVEL (id INTEGER, name TEXT);"
@@ -211,7 +211,7 @@ TEST_F(NsysTrace, WhatNsysSaysThatItLostIsSaid) {
   }
 }
 
-TEST_F(NsysTrace, SeveralFilesOfOneMachineAreBroughtTogetherByTheClockOfTheWorld) {
+TEST_F(NsysTrace, AlignsFilesOfOneMachineByWorldClock) {
   const auto at = [&](const char* utc) {
     return std::string(kTables) + sql_of_steps() +
            "CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs);"
@@ -226,7 +226,7 @@ TEST_F(NsysTrace, SeveralFilesOfOneMachineAreBroughtTogetherByTheClockOfTheWorld
   EXPECT_DOUBLE_EQ(*value_of(record.metrics, "gap.loader_wait_at_s"), 0.005);
 }
 
-TEST_F(NsysTrace, WithoutNvtxItSaysThatTheLoaderCannotBeTold) {
+TEST_F(NsysTrace, SaysThatLoaderIsUnknownWithoutNvtx) {
   const RunRecord record =
       read(made(std::string(kTables) + "DELETE FROM META_DATA_CAPTURE WHERE value = 'NvtxEvents';" +
                 sql_of_steps() + "DROP TABLE NVTX_EVENTS;"));
@@ -235,7 +235,7 @@ TEST_F(NsysTrace, WithoutNvtxItSaysThatTheLoaderCannotBeTold) {
 }
 
 // Steps and waits alone are an account of the host's.
-TEST_F(NsysTrace, WithoutWorkOfAGpuTheHostIsLookedAt) {
+TEST_F(NsysTrace, AccountsForHostWithoutGpuWork) {
   const RunRecord record =
       read(made(std::string(kTables) + sql_of_steps() +
                 "DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL; DELETE FROM CUPTI_ACTIVITY_KIND_MEMCPY;"));
@@ -243,7 +243,7 @@ TEST_F(NsysTrace, WithoutWorkOfAGpuTheHostIsLookedAt) {
   EXPECT_EQ(analyse(record).account.stall[Cause::opaque], 600 * kMillisecond);
 }
 
-TEST_F(NsysTrace, AReportOfNsysItselfHasToBeExported) {
+TEST_F(NsysTrace, AsksForExportOfNsysReport) {
   const std::string path = folder_.path() + "/run.nsys-rep";
   std::ofstream(path) << "anything";
   EXPECT_THAT(refusal(path), HasSubstr("nsys export --type sqlite --output"));

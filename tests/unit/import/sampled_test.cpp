@@ -49,7 +49,7 @@ std::string py_spy() {
          "Condition.wait (threading.py:327) 99\n 12\n";
 }
 
-TEST_F(Sampled, TheShareOfTheTrainingThreadInItsDataLoaderIsTheAnswer) {
+TEST_F(Sampled, AnswersWithShareInDataLoader) {
   const RunRecord record = read(py_spy());
   const Analysis analysis = analyse(record);
   EXPECT_EQ(analysis.account.window, kSecond);
@@ -66,7 +66,7 @@ TEST_F(Sampled, TheShareOfTheTrainingThreadInItsDataLoaderIsTheAnswer) {
                                                "DataLoader (40.0 %, 95 %: 30.9 to 49.8)")));
 }
 
-TEST_F(Sampled, LinesOfProfilingSamplingAreReadToo) {
+TEST_F(Sampled, ReadsLinesOfProfilingSampling) {
   const RunRecord record = read(
       "tid:7;t.py:main:5;dataloader.py:__next__:700;connection.py:wait:900 25\n"
       "tid:7;t.py:main:5;t.py:step:2 75\ntid:8;threading.py:_bootstrap:9;threading.py:wait:3 9\n");
@@ -74,7 +74,7 @@ TEST_F(Sampled, LinesOfProfilingSamplingAreReadToo) {
   EXPECT_EQ(value_of(record.metrics, "profile.own"), 75);
 }
 
-TEST_F(Sampled, WithoutWorkersTheTrainingThreadMakesAndPinsItself) {
+TEST_F(Sampled, CountsMakingAndPinningWithoutWorkers) {
   const std::string next = std::string("main (t.py:5);") + kNext + ";";
   const RunRecord record = read(next +
                                 "_MapDatasetFetcher.fetch (torch/utils/data/_utils/fetch.py:54)"
@@ -89,7 +89,7 @@ TEST_F(Sampled, WithoutWorkersTheTrainingThreadMakesAndPinsItself) {
 }
 
 // The samples of a worker's own loop are not the trainer's, however many they are.
-TEST_F(Sampled, WorkersAreNotTheTrainingThread) {
+TEST_F(Sampled, ExcludesWorkersFromTrainingThread) {
   const std::string worker = R"(process 2:"x";main (t.py:5);_worker_loop )"
                              "(torch/utils/data/_utils/worker.py:1);" +
                              std::string(kNext);
@@ -111,8 +111,8 @@ constexpr const char* kSpeedscope = R"({
 {"name":"wait","file":"/x/multiprocessing/connection.py","line":947},
 {"name":"step","file":"t.py","line":2}]},"exporter":"py-spy@0.4.3"})";
 
-// In order: what comes before the first ask and behind the last is no training.
-TEST_F(Sampled, SpeedscopeTellsWhenAStackWasSeen) {
+// The samples are in order: those before the first ask and after the last are not training.
+TEST_F(Sampled, ReadsTimesOfSpeedscope) {
   const RunRecord record = read(kSpeedscope, 0);
   const Analysis analysis = analyse(record);
   EXPECT_EQ(analysis.account.window, 60 * kMillisecond);
@@ -120,9 +120,9 @@ TEST_F(Sampled, SpeedscopeTellsWhenAStackWasSeen) {
   EXPECT_EQ(value_of(record.metrics, "gap.loader_wait_longest_s"), 0.02);
 }
 
-// As CPython's gecko_collector has it: stacks lead to the one that they go on from, names of files
-// are without their folders and stand behind all threads. Stack 0 main, 1 __next__, 2 wait, 3 step;
-// 4 is an import.
+// A profile of CPython's gecko_collector: a stack has the number of the stack that it extends. File
+// names have no folders and follow all threads. Stack 0 is main, 1 __next__, 2 wait, 3 step; 4 is
+// an import.
 constexpr const char* kGecko =
     R"json({"meta":{"interval":10.0,"startTime":5.5,"misc":"Python profiler",
 "categories":[{"name":"Other","color":"grey","subcategories":["Other"]}],"stackwalk":0,
@@ -141,7 +141,7 @@ constexpr const char* kGecko =
 "shared":{"stringArray":["(root)","main","t.py","__next__","dataloader.py","wait","connection.py",
 "step","_find_and_load","<frozen importlib._bootstrap>","Off CPU"],"sources":{"length":0}}})json";
 
-TEST_F(Sampled, GeckoIsReadByItsTables) {
+TEST_F(Sampled, ReadsGeckoByItsTables) {
   const RunRecord record = read(kGecko, 0);
   const Analysis analysis = analyse(record);
   EXPECT_EQ(analysis.account.window, 60 * kMillisecond);
@@ -151,9 +151,8 @@ TEST_F(Sampled, GeckoIsReadByItsTables) {
   EXPECT_EQ(value_of(record.metrics, "gap.loader_wait_longest_s"), 0.02);
 }
 
-// Numbers that lead nowhere are frames that are not known; a stack that goes on from a later one
-// begins there.
-TEST_F(Sampled, GeckoWhoseTablesDoNotFitIsNoMoreThanWrong) {
+// Numbers that lead nowhere are unknown frames. A stack that extends a later one begins there.
+TEST_F(Sampled, SurvivesGeckoTablesThatDoNotFit) {
   for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
            {"[null,0,1,0,null]", "[4,3,2,1,0]"},
            {"[null,0,1,0,null]", "[null,99,1e30,-7,null]"},
@@ -167,10 +166,10 @@ TEST_F(Sampled, GeckoWhoseTablesDoNotFitIsNoMoreThanWrong) {
   }
 }
 
-TEST_F(Sampled, WhatCannotAnswerSaysSo) {
+TEST_F(Sampled, RejectsProfilesThatCannotAnswer) {
   const std::string never = "main (t.py:5);step (t.py:2) 60\n";
   EXPECT_THAT(refusal(never), HasSubstr("no sample stands in a DataLoader's next"));
-  // As py-spy leaves it without --idle.
+  // A profile of py-spy without --idle.
   EXPECT_THAT(refusal(never + "main (t.py:5);" + kNext + ";f (t.py:1) 9\nmain (t.py:5);" + kNext +
                       ";" + kWait +
                       " 4\nThread._bootstrap (threading.py:1002);Queue._feed "
@@ -190,12 +189,12 @@ TEST_F(Sampled, WhatCannotAnswerSaysSo) {
   EXPECT_THAT(refusal(bytes), HasSubstr("is no time"));
 }
 
-TEST_F(Sampled, OneFileAtATimeIsTaken) {
+TEST_F(Sampled, RejectsSecondFile) {
   const std::string path = saved(kSpeedscope);
   EXPECT_THROW(read_traces({{path, path}, "", 0, 100}), RunError);
 }
 
-TEST_F(Sampled, DamagedOnesAreRefusedInOneSentence) {
+TEST_F(Sampled, RejectsDamagedProfilesInOneSentence) {
   const std::string whole = kSpeedscope;
   for (std::size_t length = 80; length + 40 < whole.size(); length += 37)
     EXPECT_THAT(refusal(whole.substr(0, length)), HasSubstr("cut off or damaged"));

@@ -22,7 +22,7 @@ std::string event(const std::string& category, const std::string& name, double b
          std::to_string(length) + R"(,"args":{)" + args + "}}";
 }
 
-std::string trace_of(const std::vector<std::string>& events, int rank = 0) {
+std::string trace_text(const std::vector<std::string>& events, int rank = 0) {
   std::string text = R"({"schemaVersion":1,"deviceProperties":[{"id":0,"name":"H100"}],
     "distributedInfo":{"rank":)" +
                      std::to_string(rank) + R"(,"world_size":2},
@@ -68,7 +68,7 @@ class TorchTrace : public ::testing::Test {
 };
 
 TEST_F(TorchTrace, GivesTheAccountOfItsSteps) {
-  const RunRecord record = read_traces({{saved(trace_of(steps()))}, "", 8});
+  const RunRecord record = read_traces({{saved(trace_text(steps()))}, "", 8});
   const Analysis analysis = analyse(record);
   EXPECT_EQ(analysis.steps, 30);
   EXPECT_EQ(analysis.account.window, 30 * kMillisecond);
@@ -83,16 +83,16 @@ TEST_F(TorchTrace, GivesTheAccountOfItsSteps) {
   EXPECT_EQ(value_of(record.metrics, "gap.loader_wait_step"), 40);
 }
 
-TEST_F(TorchTrace, SeveralFilesAreSeveralRanks) {
-  const std::string one = saved(trace_of(steps(), 0), "0.json");
-  const std::string two = saved(trace_of(steps(), 1), "1.json");
+TEST_F(TorchTrace, TreatsSeveralFilesAsRanks) {
+  const std::string one = saved(trace_text(steps(), 0), "0.json");
+  const std::string two = saved(trace_text(steps(), 1), "1.json");
   const RunRecord record = read_traces({{one, two}, "", 0});
   ASSERT_EQ(record.ranks.size(), 2U);
   EXPECT_EQ(analyse(record).account.compute, 21 * kMillisecond);
 }
 
 // The second is 100 us longer in its DataLoader, and the first waits for it in what they exchange.
-TEST_F(TorchTrace, CollectivesOfTwoFilesTellWhichRankWasWaitedFor) {
+TEST_F(TorchTrace, MeasuresWaitForRankByCollectives) {
   const auto rank = [](double wait) {
     std::vector<std::string> events;
     for (int k = 0; k < 30; ++k) {
@@ -104,8 +104,8 @@ TEST_F(TorchTrace, CollectivesOfTwoFilesTellWhichRankWasWaitedFor) {
     }
     return events;
   };
-  const std::string one = saved(trace_of(rank(100), 0), "0.json");
-  const std::string two = saved(trace_of(rank(200), 1), "1.json");
+  const std::string one = saved(trace_text(rank(100), 0), "0.json");
+  const std::string two = saved(trace_text(rank(200), 1), "1.json");
   const RunRecord record = read_traces({{one, two}, "", 0});
   const Analysis analysis = analyse(record);
   // The late one begins to compute at 200 and the other to exchange at 400: until 500 it computes.
@@ -114,9 +114,10 @@ TEST_F(TorchTrace, CollectivesOfTwoFilesTellWhichRankWasWaitedFor) {
   EXPECT_EQ(analysis.rank_accounts[0].compute, 27 * kMillisecond);
 }
 
-// What a trace calls its machine and its GPU is shown, and nothing in it works.
-TEST_F(TorchTrace, HostileNamesAreEscaped) {
-  std::string text = trace_of(steps());
+// The names of the machine and the GPU in a trace are shown, and their control characters have no
+// effect.
+TEST_F(TorchTrace, EscapesHostileNames) {
+  std::string text = trace_text(steps());
   text.replace(text.find("\"H100\""), 6, R"("</script>\u202e\u001b[31m")");
   text.insert(1, R"("host_name":"a\u0000\u2066</script>\n",)");
   const RunRecord record = read_traces({{saved(text)}, "", 0});
@@ -127,17 +128,17 @@ TEST_F(TorchTrace, HostileNamesAreEscaped) {
   }
 }
 
-TEST_F(TorchTrace, OlderOnesHaveTheLoaderAmongTheOperations) {
-  std::string text = trace_of(steps());
+TEST_F(TorchTrace, ReadsLoaderAmongOperationsOfOlderTraces) {
+  std::string text = trace_text(steps());
   for (auto at = text.find("user_annotation"); at != text.npos; at = text.find("user_annotation"))
     text.replace(at, 15, "cpu_op");
   EXPECT_EQ(analyse(read_traces({{saved(text)}, "", 0})).account.stall[Cause::opaque],
             6 * kMillisecond);
 }
 
-TEST_F(TorchTrace, APackedOneIsRead) {
+TEST_F(TorchTrace, ReadsPackedTrace) {
   if (!built_with::kZlib.is_built) GTEST_SKIP() << "built without zlib";
-  const std::string packed = source::gzip_bytes(trace_of(steps()));
+  const std::string packed = source::gzip_bytes(trace_text(steps()));
   EXPECT_EQ(analyse(read_traces({{saved(packed)}, "", 0})).steps, 30);
   EXPECT_THAT(refusal(packed.substr(0, packed.size() / 2)), HasSubstr("is cut off after"));
   std::string damaged = packed;
@@ -147,38 +148,38 @@ TEST_F(TorchTrace, APackedOneIsRead) {
               HasSubstr("unpack it with gunzip"));
 }
 
-TEST_F(TorchTrace, APackedOneThatUnpacksToFarMoreIsRefused) {
+TEST_F(TorchTrace, RejectsPackedTraceThatIsTooLarge) {
   if (!built_with::kZlib.is_built) GTEST_SKIP() << "built without zlib";
   const std::string blanks = "{\"traceEvents\":[" + std::string(std::size_t{70} << 20, ' ') + "]}";
   EXPECT_THAT(refusal(source::gzip_bytes(blanks)), HasSubstr("more than"));
 }
 
-TEST_F(TorchTrace, WhatIsNoneIsRefusedInOneSentence) {
-  const std::string whole = trace_of(steps());
+TEST_F(TorchTrace, RejectsWrongFilesInOneSentence) {
+  const std::string whole = trace_text(steps());
   EXPECT_THAT(refusal(whole.substr(0, whole.size() / 2)), HasSubstr("is cut off after"));
   EXPECT_THAT(refusal(""), HasSubstr("is empty"));
   EXPECT_THAT(refusal("not json"), HasSubstr("is no JSON"));
   EXPECT_THAT(refusal("{\"traceEvents\":[]}"), HasSubstr("has no events of a profiler"));
   EXPECT_THAT(refusal("[1,2,3]"), HasSubstr("has no events of a profiler"));
   EXPECT_THAT(refusal(std::string(1000, '[')), HasSubstr("nested deeper"));
-  EXPECT_THAT(refusal(trace_of({R"({"ph":"X","ts":1e999})"})), HasSubstr("too large"));
+  EXPECT_THAT(refusal(trace_text({R"({"ph":"X","ts":1e999})"})), HasSubstr("too large"));
 }
 
-TEST_F(TorchTrace, ATextThatFillsTheMemoryIsRefused) {
+TEST_F(TorchTrace, RejectsTextThatFillsMemory) {
   EXPECT_THAT(refusal("{\"" + std::string(std::size_t{20} << 20, 'a') + "\":1}"),
               HasSubstr("more than 16 MiB"));
 }
 
-TEST_F(TorchTrace, TimesThatMakeNoSenseAreCounted) {
+TEST_F(TorchTrace, CountsImpossibleTimes) {
   std::vector<std::string> events = steps();
   events.push_back(event("kernel", "k", -5, 10, R"("device":0)"));
   events.push_back(event("kernel", "k", 5, -10, R"("device":0)"));
   events.push_back(event("kernel", "k", 1e300, 10, R"("device":0)"));
-  EXPECT_THAT(read_traces({{saved(trace_of(events))}, "", 0}).notes,
+  EXPECT_THAT(read_traces({{saved(trace_text(events))}, "", 0}).notes,
               ::testing::Contains(HasSubstr("3 events had no times")));
 }
 
-TEST(TraceNames, CallsThatWaitForTheGpuAreKnownByTheirNames) {
+TEST(TraceNames, RecognisesCallsThatWaitForGpu) {
   for (const char* name : {"cudaStreamSynchronize_v3020", "cudaDeviceSynchronize", "cudaMemcpy",
                            "cuCtxSynchronize", "cudaFree", "hipMemcpy", "cuMemcpyHtoD_v2"})
     EXPECT_EQ(kind_of_call(name), HostKind::synchronous) << name;

@@ -1,4 +1,4 @@
-// Traces as they are told, for tests: times in ms.
+// Traces that tests build. Times are in ms.
 #pragma once
 
 #include <string>
@@ -11,40 +11,41 @@ namespace loaderscope::traces {
 inline Nanos ms(double value) { return static_cast<Nanos>(value * 1e6); }
 
 // One process with one GPU.
-class Told {
+class TraceBuilder {
  public:
-  Told() {
+  TraceBuilder() {
     run.tool = "a test";
     run.has_calls = true;
     run.processes.emplace_back();
     run.gpus_used.emplace_back();
   }
 
-  Told& host(HostKind kind, double begin, double end, int thread = 0, std::uint32_t launches = 0) {
+  TraceBuilder& host(HostKind kind, double begin, double end, int thread = 0,
+                     std::uint32_t launches = 0) {
     run.has_loader |= kind == HostKind::loader_wait;
     SpanKeeper("a test").add(
         run.processes.back(),
         HostSpan{ms(begin), ms(end), launches, static_cast<std::uint16_t>(thread), kind});
     return *this;
   }
-  Told& gpu(GpuKind kind, double begin, double end, std::uint32_t launched_by = 0) {
+  TraceBuilder& gpu(GpuKind kind, double begin, double end, std::uint32_t launched_by = 0) {
     SpanKeeper("a test").add(run.gpus_used.back(),
                              GpuWork{ms(begin), ms(end), launched_by, 7, kind});
     return *this;
   }
-  Told& step(double begin, double end) {
+  TraceBuilder& step(double begin, double end) {
     run.processes.back().steps.push_back({ms(begin), ms(end)});
     return *this;
   }
 
-  // A further process, with a GPU of its own, whose collectives are all of one name; what is told
-  // from here on is of it.
-  Told& another() {
+  // Adds a process with a GPU of its own. Later calls describe this process. All collectives have
+  // one name.
+  TraceBuilder& another() {
     run.processes.emplace_back();
     run.gpus_used.emplace_back().process = run.processes.size() - 1;
     return *this;
   }
-  Told& collective(double begin, double end) {
+  TraceBuilder& collective(double begin, double end) {
     GpuWork work{ms(begin), ms(end), 0, 7, GpuKind::collective};
     work.name = collective_name("ncclDevKernel_AllReduce_Sum_f32_RING_LL");
     SpanKeeper("a test").add(run.gpus_used.back(), work);

@@ -27,7 +27,7 @@ RunRecord joined(const std::vector<Process>& all) {
     host.machine.cores = process.cores;
     host.ranks = 1;
     job.hosts.push_back(std::move(host));
-    job.ranks.push_back(test::rank_of(4, 40, test::usual_step));
+    job.ranks.push_back(test::make_rank_record(4, 40, test::usual_step));
   }
   job.machine = job.hosts.front().machine;
   job.config.declared.cores.value = job.machine.cores;
@@ -38,20 +38,20 @@ RunRecord joined(const std::vector<Process>& all) {
   return job;
 }
 
-TEST(HostsOfJob, CoresAreThoseThatAnyProcessMayUse) {
+TEST(HostsOfJob, CountsCoresThatAnyProcessMayUse) {
   const RunRecord job = joined({{0, {"0-7", 0}, 8}, {0, {"8-15", 0}, 8}, {0, {"4-11", 0}, 8}});
   EXPECT_TRUE(job.hosts.empty());
   EXPECT_EQ(job.machine.cores, 16);
   EXPECT_EQ(job.config.declared.cores.value, 16);
 }
 
-TEST(HostsOfJob, AQuotaIsOfAllProcessesOfAHost) {
+TEST(HostsOfJob, AppliesQuotaToAllProcessesOfHost) {
   EXPECT_EQ(joined({{0, {"0", 1.5}}, {0, {"1", 1.5}}}).machine.cores, 1.5);
   EXPECT_EQ(joined({{0, {"0", 0}}, {0, {"1", 1.5}}}).machine.cores, 2);
 }
 
 // Containers that are given two cores each have four, and no more than there are.
-TEST(HostsOfJob, QuotasOfSeveralControlGroupsAddUp) {
+TEST(HostsOfJob, AddsQuotasOfControlGroups) {
   const auto cores = [](const std::string& cpus) {
     return joined({{0, {cpus, 2, "25:70"}}, {0, {cpus, 2, "25:70"}}, {0, {cpus, 2, "25:91"}}})
         .machine.cores;
@@ -60,7 +60,7 @@ TEST(HostsOfJob, QuotasOfSeveralControlGroupsAddUp) {
   EXPECT_EQ(cores("0-2"), 3);
 }
 
-TEST(HostsOfJob, EachHostHasCoresOfItsOwn) {
+TEST(HostsOfJob, CountsCoresOfEachHost) {
   const RunRecord job =
       joined({{0, {"0", 0}}, {0, {"1", 0}}, {1, {"0-3", 0}, 4}, {2, {"0", 0}}, {2, {"0-2", 0}, 3}});
   ASSERT_EQ(job.hosts.size(), 3u);
@@ -71,25 +71,26 @@ TEST(HostsOfJob, EachHostHasCoresOfItsOwn) {
   EXPECT_EQ(job.config.declared.cores.value, 2);
 }
 
-TEST(HostsOfJob, WhereAProcessDoesNotKnowItsCpusThoseOfTheFirstStand) {
+TEST(HostsOfJob, UsesCoresOfFirstProcessIfCpusAreUnknown) {
   const RunRecord job = joined({{0, {"0-7", 0}, 8}, {0, {"", 0}, 8}});
   EXPECT_EQ(job.machine.cores, 8);
   EXPECT_EQ(job.config.declared.cores.value, 8);
 }
 
-TEST(HostsOfJob, InjectionsFollowTheirRanks) {
-  const std::vector<int> host_of = {0, 1, 0, 1};
+TEST(HostsOfJob, MovesInjectionsWithTheirRanks) {
+  const std::vector<int> host_numbers = {0, 1, 0, 1};
   RunRecord job;
-  for (std::size_t i = 0; i < host_of.size(); ++i) {
+  for (std::size_t i = 0; i < host_numbers.size(); ++i) {
     job.hosts.emplace_back().ranks = 1;
-    job.ranks.push_back(test::rank_of(4, 40, test::usual_step));
+    job.ranks.push_back(test::make_rank_record(4, 40, test::usual_step));
   }
   for (const char* const text : {"decode=+4ms@rank=1@every=2", "decode=+5ms", "read=+1ms@rank=2"})
     job.config.declared.inject.value.push_back(parse_injection(text));
-  join_hosts({[&](std::size_t one, std::size_t other) { return host_of[one] == host_of[other]; },
-              [](std::size_t process) { return "process " + std::to_string(process); },
-              [](std::size_t) { return UsableCpus{}; }},
-             job);
+  join_hosts(
+      {[&](std::size_t one, std::size_t other) { return host_numbers[one] == host_numbers[other]; },
+       [](std::size_t process) { return "process " + std::to_string(process); },
+       [](std::size_t) { return UsableCpus{}; }},
+      job);
   std::vector<std::string> now;
   for (const Injection& one : job.config.declared.inject.value) now.push_back(one.text);
   EXPECT_THAT(

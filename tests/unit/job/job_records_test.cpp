@@ -31,7 +31,7 @@ RunRecord record_of_process(std::int64_t number) {
 struct MetProcesses {
   explicit MetProcesses(std::int64_t count) {
     Fd listener = listen_everywhere(0);
-    const std::uint16_t port = port_of(listener);
+    const std::uint16_t port = listening_port(listener);
     std::vector<std::future<std::unique_ptr<Rendezvous>>> coming;
     for (std::int64_t i = 0; i < count; ++i) {
       ProcessAddress place{
@@ -63,7 +63,7 @@ struct MetProcesses {
   std::vector<std::unique_ptr<Rendezvous>> all;
 };
 
-TEST(JobRecords, OfAllThatHaveComeNothingIsSaid) {
+TEST(JobRecords, ReportsNothingIfAllProcessesArrive) {
   MetProcesses processes(2);
   auto other = processes.handing_over(1);
   const StopSignal stop{0};
@@ -75,7 +75,7 @@ TEST(JobRecords, OfAllThatHaveComeNothingIsSaid) {
   EXPECT_EQ(value_of(job.record.metrics, "rendezvous.missing_processes"), std::nullopt);
 }
 
-TEST(JobRecords, RanksBehindOneThatIsMissingAreSaidToBeNumberedWithoutIt) {
+TEST(JobRecords, NumbersRanksWithoutMissingProcess) {
   MetProcesses processes(3);
   auto last = processes.handing_over(2);
   processes.all[1].reset();
@@ -98,7 +98,7 @@ TEST(JobRecords, RanksBehindOneThatIsMissingAreSaidToBeNumberedWithoutIt) {
   EXPECT_EQ(injections[1].text, "decode=+4ms@rank=" + std::to_string(each));
 }
 
-TEST(JobRecords, AnInterruptThatLeavesOneOutIsInTheAnswer) {
+TEST(JobRecords, ReportsProcessMissingAfterInterrupt) {
   MetProcesses processes(2);
   const StopSignal stop{SIGINT};
   const JobAnswer job = processes.gathered(record_of_process(0), stop);

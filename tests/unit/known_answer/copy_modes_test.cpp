@@ -21,7 +21,7 @@ const Case kMemory[] = {
     {"pageable", BATCH_OF_4_MB " memory=pageable", {copy_shows(4_ms)}, "h2d"},
     {"no_pin_memory_is_pageable", BATCH_OF_4_MB " no-pin-memory=true", {copy_shows(4_ms)}, "h2d"},
 
-    // Pinned by a thread: 7 ms for it are hidden behind the compute, the copy of 1 ms is not.
+    // A thread pins: the compute hides its 7 ms, but not the copy of 1 ms.
     {"pin_thread", BATCH_OF_4_MB " memory=pin-thread cost=pin=7ms", {copy_shows(1_ms)}, "h2d"},
     {"pin_memory_is_pin_thread",
      BATCH_OF_4_MB " pin-memory=true cost=pin=7ms",
@@ -59,7 +59,7 @@ const Case kModes[] = {
 INSTANTIATE_TEST_SUITE_P(Modes, KnownAnswer, testing::ValuesIn(kModes), name_of_case);
 
 const Case kTogether[] = {
-    // Without a link a synthetic batch is copied for nothing.
+    // The copy of a synthetic batch takes no time without a link.
     {"no_link_no_copy",
      "workers=1 batch=4 delivered-bytes=1MB cost=collate=1ms compute=10ms warmup=4 steps=30",
      {kHidden},
@@ -78,7 +78,7 @@ const Case kTogether[] = {
      "cost=launch=4ms compute=10ms warmup=4 steps=30",
      {{.window = 360_ms, .compute = 300_ms, .stall = {{Cause::launch, 60_ms}}}},
      "launch"},
-    // From page-locked memory only the launching is the trainer's.
+    // The trainer only launches if the memory is page-locked.
     {"pinned_stream_and_launch",
      "workers=1 batch=4 delivered-bytes=24MB link=12/1 copy=stream cost=collate=1ms "
      "cost=launch=4ms compute=10ms warmup=4 steps=30",

@@ -54,7 +54,7 @@ const Case kSharedCores[] = {
        .stall = {{Cause::decode, 120_ms}},
        .why = {{Why::capacity, 120_ms}}}},
      "decode"},
-    // Who sleeps wants no core.
+    // A sleeping thread needs no core.
     {"sleeping_on_one",
      "workers=2 batch=1 cores=1 cost=decode=10ms:sleep compute=2ms warmup=2 steps=40",
      {{.window = 200_ms,
@@ -74,10 +74,10 @@ const Case kSharedCores[] = {
      kNoVerdict},
     // Worker 1 has 20 ms of work, worker 0 10; C = 1.5, a window of 4 in order. Worker 0 is ahead
     // by as many batches as the window lets it: whenever worker 1 is finished, its batch and the
-    // one behind are taken, and each worker begins another. Both at half speed until 20, then
+    // next one are taken, and each worker begins another. Both at half speed until 20, then
     // worker 0 rests and worker 1 has 10 ms alone: a period of 30 for two steps. Computes [0, 3];
     // idle [3, 30] for worker 1, whose 10 ms of waiting are spread over its 30: 9 contention, 18
-    // decode. The batch behind is there all the time. Before that worker 0 fills the window:
+    // decode. The next batch is there all the time. Before that worker 0 fills the window:
     // batch 0 is finished at 20, 1 and 2 at 40, 3 at 80 and 5 at 110; from step 5 on it is
     // periodic.
     {"unequal_work",
@@ -93,7 +93,7 @@ const Case kSharedCores[] = {
 INSTANTIATE_TEST_SUITE_P(SharedCores, KnownAnswer, testing::ValuesIn(kSharedCores), name_of_case);
 
 const Case kScaling[] = {
-    // Two cores at half their speed when both are busy: 10 ms of work take 20, but nobody waits
+    // Two cores at half their speed when both are busy: 10 ms of work take 20, but no thread waits
     // for a core.
     {"half_speed",
      "workers=2 batch=1 cores=2 core-scaling=0.5 cost=decode=10ms compute=2ms warmup=2 steps=40",

@@ -8,7 +8,7 @@ namespace {
 const Case kLastBatch[] = {
     // 25 samples of 1 ms in batches of 10, 10 and 5; W = 1, C = 4. The trainer asks for an
     // epoch's first batch when it has taken the last one of the epoch before (its compute but one
-    // is over by then), so the worker does not rest: three steps every 25 ms, finished at 10, 20
+    // is over by then). So the worker does not rest: three steps every 25 ms, finished at 10, 20
     // and 25. Idle 6 before the first (why: epoch), 6 before the second, 1 before the short one.
     {"short_last_batch",
      "workers=1 batch=10 samples=25 epochs=4 persistent-workers=true cost=decode=1ms compute=4ms "
@@ -25,7 +25,7 @@ const Case kLastBatch[] = {
        .compute = 24_ms,
        .stall = {{Cause::decode, 36_ms}},
        .why = {{Why::epoch, 18_ms}, {Why::capacity, 18_ms}}}}},
-    // Nobody has to be started again when starting takes no time.
+    // The restart of the workers does not show if starting takes no time.
     {"short_last_batch_and_restart",
      "workers=1 batch=10 samples=25 epochs=4 cost=decode=1ms compute=4ms warmup=3",
      {{.window = 75_ms,
@@ -80,7 +80,7 @@ const Case kRestart[] = {
        .why = {{Why::epoch, 200_ms}}}},
      "decode"},
 
-    // Nothing but starting: T = 0. At -10 the workers begin to come up, at 20 they are there.
+    // The workers only start: T = 0. They begin to start at -10 and are ready at 20.
     {"startup_alone",
      "workers=2 batch=1 samples=10 epochs=21 cost=startup=30ms compute=10ms warmup=10",
      {{.window = 2400_ms,
@@ -145,7 +145,7 @@ const Case kParent[] = {
 
     // C = 1: step 1 waits for worker 1 to be there. N = 1, counted from the ask: worker 0 up at
     // 5, batch 0 at 15, compute [15, 16]; worker 1 up at 25 (20 ms more injected), finished at
-    // 35: idle 5 startup + 10 decode, then 9 startup [16, 25] + 10 decode until 35. Batches 2, 4,
+    // 35. Idle 5 startup + 10 decode, then 9 startup [16, 25] + 10 decode until 35. Batches 2, 4,
     // ... of worker 0 are made by 25, 35 (window of 4: batch 4 is dispatched at 15, batch 6 at
     // 36). Batch 2 at 25: waits for 1 until 35: compute [35, 36], 2 [36, 37]. Batch 3 of worker 1
     // (dispatched at 0) comes at 45: idle 8 decode; 4 (finished at 35) at once: [45, 46],
@@ -153,7 +153,7 @@ const Case kParent[] = {
     // 7 (dispatched at 45) at 65: 8; 8 at once. 9 at 75: 8. The epoch ends with compute 9
     // [75, 76]: startup 14, decode 20 + 4 x 8 = 52; compute 10. why: epoch for step 0 (15) and
     // worker 1's startup (9); the other 42 are capacity: worker 1 never rests. Order: while 1 is
-    // awaited, batch 2 is there from 25: 10; then 8 each for 3, 5 and 7. Behind 9 there is none.
+    // awaited, batch 2 is there from 25: 10; then 8 each for 3, 5 and 7. No batch follows 9.
     {"late_second_worker",
      "workers=2 batch=1 samples=10 epochs=3 executor=processes mp-context=forkserver in-flight=1 "
      "cost=startup.parent=5ms inject=startup=+15ms@worker=1 cost=decode=10ms:sleep compute=1ms "
@@ -182,27 +182,27 @@ const Case kRest[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Rest, KnownAnswer, testing::ValuesIn(kRest), name_of_case);
 
-using ByCause = std::vector<std::pair<std::string, Nanos>>;
+using CauseTimes = std::vector<std::pair<std::string, Nanos>>;
 
 // Counted from the first ask: forks until 10, worker 0 is up at 35, reads until 39, decodes until
 // 45; copy until 48.
-TEST(KnownAnswerFirstBatch, ByCause) {
+TEST(KnownAnswerFirstBatch, SplitsByCause) {
   const Analysis analysis =
       analyse(run("workers=2 batch=1 executor=processes cost=startup.parent=5ms cost=startup=30ms "
                   "cost=read=4ms cost=decode=6ms cost=h2d=3ms compute=10ms warmup=5 steps=20"));
   EXPECT_EQ(analysis.first_batch_wall, 48_ms);
   EXPECT_EQ(analysis.first_batch_by_cause,
-            (ByCause{{"read", 4_ms}, {"decode", 6_ms}, {"h2d", 3_ms}, {"startup", 35_ms}}));
+            (CauseTimes{{"read", 4_ms}, {"decode", 6_ms}, {"h2d", 3_ms}, {"startup", 35_ms}}));
 }
 
 // Without workers: 2 samples of 5 ms, sync copy 3, launch 2.
-TEST(KnownAnswerFirstBatch, Inline) {
+TEST(KnownAnswerFirstBatch, SplitsByCauseWithoutWorkers) {
   const Analysis analysis =
       analyse(run("workers=0 batch=2 cost=decode=5ms cost=h2d=3ms copy=sync cost=launch=2ms "
                   "compute=10ms warmup=5 steps=20"));
   EXPECT_EQ(analysis.first_batch_wall, 15_ms);
   EXPECT_EQ(analysis.first_batch_by_cause,
-            (ByCause{{"decode", 10_ms}, {"h2d", 3_ms}, {"launch", 2_ms}}));
+            (CauseTimes{{"decode", 10_ms}, {"h2d", 3_ms}, {"launch", 2_ms}}));
 }
 
 #undef EPOCHS_OF_TEN

@@ -43,7 +43,7 @@ const Case kInline[] = {
        .why = {{Why::capacity, 330_ms}}}},
      "decode"},
 
-    // N = 1: batch 10, copy 3, launch 2 (not hidden behind a sync copy), compute 5: 20 ms a step.
+    // N = 1: batch 10, copy 3, launch 2 (a sync copy does not hide it), compute 5: 20 ms a step.
     {"copy_and_launch",
      "workers=0 batch=1 in-flight=1 copy=sync cost=decode=10ms cost=h2d=3ms cost=launch=2ms "
      "compute=5ms warmup=2 steps=30",
@@ -53,7 +53,7 @@ const Case kInline[] = {
        .why = {{Why::capacity, 300_ms}}}},
      "decode"},
 
-    // Nothing moves between processes, so transport costs nothing; nobody is started either.
+    // Transport has no cost, as no batch moves between processes. No worker starts either.
     {"no_transport_no_startup",
      "workers=0 batch=1 cost=decode=10ms cost=transport=50ms cost=transport.recv=50ms "
      "cost=startup=1s cost=startup.parent=1s compute=4ms warmup=2 steps=30",

@@ -1,5 +1,5 @@
-// Pipelines whose answer follows from the rules of the design by hand. The working stands beside
-// each case; nothing here is copied from a run.
+// Pipelines whose answer follows by hand from the rules of the design. The working is next to each
+// case; nothing here is copied from a run.
 //
 // In the workings T is the time that a worker needs for one batch, C the compute of a step, W the
 // number of workers, N the steps in flight. A batch in brackets [a, b] begins at a and ends at b,
@@ -23,7 +23,7 @@ namespace loaderscope::known_answer {
 constexpr Nanos operator""_ms(unsigned long long n) { return static_cast<Nanos>(n) * kMillisecond; }
 constexpr Nanos operator""_us(unsigned long long n) { return static_cast<Nanos>(n) * kMicrosecond; }
 
-// What the window of one rank holds. What is not named is 0, to the ns.
+// Expected times in the window of one rank. Times that a case does not name are 0, to the ns.
 struct Answer {
   Nanos window = 0;
   Nanos compute = 0;
@@ -34,7 +34,7 @@ struct Answer {
 };
 
 // Verdicts that are no cause.
-inline constexpr const char* kNoVerdict = "";  // withheld, or causes that cannot be told apart
+inline constexpr const char* kNoVerdict = "";  // withheld, or the causes are indistinguishable
 inline constexpr const char* kNotLookedAt = nullptr;
 
 struct Case {
@@ -47,10 +47,10 @@ struct Case {
 inline void PrintTo(const Case& the_case, std::ostream* out) { *out << the_case.settings; }
 
 // The settings as a scenario would give them, on a machine with 1024 cores.
-RunConfig config_of(std::string_view settings);
+RunConfig case_config(std::string_view settings);
 RunRecord run(std::string_view settings);
 
-// Instantiated once per theme; the test itself stands in known_answer_test.cpp.
+// Instantiated once per theme; the test itself is in known_answer_test.cpp.
 class KnownAnswer : public testing::TestWithParam<Case> {};
 
 inline std::string name_of_case(const testing::TestParamInfo<Case>& info) {

@@ -1,5 +1,5 @@
-// From one file in scenarios/ to the next: what the model predicts of a change is what the next
-// file gives.
+// Each file in scenarios/ and the next one of its ladder: the model predicts the next file from the
+// change between them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 namespace loaderscope::known_answer {
 namespace {
 
-constexpr double kOfPrediction = 0.01;  // of the rate: the windows differ where the workers do
-constexpr double kOfFinding = 0.03;     // of the rate: findings are weighed on fewer samples
+constexpr double kPredictionTolerance = 0.01;  // relative: the windows differ if the workers do
+constexpr double kFindingTolerance = 0.03;     // relative: findings are weighed on fewer samples
 
 bool contains(const std::vector<std::string>& texts, const std::string& text) {
   return std::find(texts.begin(), texts.end(), text) != texts.end();
@@ -58,21 +58,21 @@ std::vector<std::string> files_that_lead_on() {
 
 class Ladder : public testing::TestWithParam<std::string> {};
 
-TEST_P(Ladder, TheModelPredictsTheNextStep) {
+TEST_P(Ladder, PredictsNextFile) {
   const std::string next = *next_of_ladder(GetParam());
   const RunConfig given = read_scenario_file(GetParam()).given;
   const Changes step = difference(given, read_scenario_file(next).given);
   ASSERT_FALSE(step.empty()) << next << " says the same";
   const Prediction prediction = FittedModel(run_in_model(given).record).predict(step);
   SCOPED_TRACE(changes_to_text(step));
-  expect_rate(prediction.samples_per_s, next, kOfPrediction);
+  expect_rate(prediction.samples_per_s, next, kPredictionTolerance);
 }
 
 INSTANTIATE_TEST_SUITE_P(Scenarios, Ladder, testing::ValuesIn(steps_of_ladders()), name_of_file);
 
 class FindingLeadsOn : public testing::TestWithParam<std::string> {};
 
-TEST_P(FindingLeadsOn, AndKeepsWhatItPromises) {
+TEST_P(FindingLeadsOn, KeepsPromisedRate) {
   const ScenarioFile file = read_scenario_file(GetParam());
   ScenarioRun run = run_in_model(file.given);
   add_findings(run.analysis, run.record);
@@ -80,7 +80,7 @@ TEST_P(FindingLeadsOn, AndKeepsWhatItPromises) {
   for (std::size_t i = 0; i < file.findings.size(); ++i) {
     if (file.findings[i].leads_to.empty()) continue;
     SCOPED_TRACE(file.findings[i].id);
-    expect_rate(run.analysis.findings[i].rate_after, file.findings[i].leads_to, kOfFinding);
+    expect_rate(run.analysis.findings[i].rate_after, file.findings[i].leads_to, kFindingTolerance);
   }
 }
 

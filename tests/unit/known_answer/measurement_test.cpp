@@ -1,4 +1,4 @@
-// Where the window begins and ends. W = 1, T = 10, C = 4 where nothing else is said: compute k is
+// Begin and end of the window. W = 1, T = 10, C = 4 unless a case says otherwise: compute k is
 // [10 (k + 1), 10 (k + 1) + 4].
 #include "unit/known_answer/known_answer.h"
 
@@ -15,7 +15,7 @@ const Case kWindow[] = {
        .stall = {{Cause::decode, 184_ms}},
        .why = {{Why::epoch, 10_ms}, {Why::capacity, 174_ms}}}},
      "decode"},
-    // By duration, W = 3, T = 30, C = 5: bursts of three end at 30 n + 15. After 100 ms, that is
+    // W = 3, T = 30, C = 5, a duration: bursts of three end at 30 n + 15. After 100 ms, that is
     // 155 - 10, the next multiple of three steps ends at 165: 120 ms after the end of the warm-up
     // at 45.
     {"duration_ends_with_a_burst",
@@ -76,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(Window, KnownAnswer, testing::ValuesIn(kWindow), name_o
 
 // A warm-up by time holds every step whose compute ends within it: that of step 8 ends at 94, of
 // step 9 at 104.
-TEST(KnownAnswerWarmUp, ByTime) {
+TEST(KnownAnswerWarmUp, CountsStepsThatEndWithinTime) {
   for (const auto& [warmup, steps] : {std::pair{"103ms", 9}, {"104ms", 10}, {"105ms", 10}}) {
     const RunRecord record = run("workers=1 batch=1 cost=decode=10ms compute=4ms steps=20 warmup=" +
                                  std::string(warmup));
@@ -90,7 +90,7 @@ TEST(KnownAnswerWarmUp, ByTime) {
 
 // @every=3 is every third sample of the rank's epoch: the last of 3, not of 2; of batches every
 // third batch.
-TEST(KnownAnswerInjection, EveryNth) {
+TEST(KnownAnswerInjection, SelectsEveryNthExecution) {
   const auto wall = [](const std::string& settings, Stage stage) {
     return run("workers=1 batch=1 compute=1ms warmup=0 " + settings).ranks[0].stages[stage].wall;
   };
@@ -104,7 +104,7 @@ TEST(KnownAnswerInjection, EveryNth) {
 
 // Only executions that belong to measured steps count: 30 batches of 2 samples, whatever was made
 // ahead or after.
-TEST(KnownAnswerStages, CountMeasuredStepsOnly) {
+TEST(KnownAnswerStages, CountsMeasuredStepsOnly) {
   const RunRecord record =
       run("workers=3 batch=2 stored-bytes=1MB delivered-bytes=2MB cost=read=1ms cost=decode=2ms "
           "cost=collate=3ms cost=transport=1ms cost=h2d=1ms cost=launch=1ms compute=4ms warmup=7 "

@@ -8,7 +8,7 @@ namespace {
 
 class Mixed : public testing::TestWithParam<MixedPipeline> {};
 
-TEST_P(Mixed, TheLeadingCauseIsNamed) {
+TEST_P(Mixed, NamesLeadingCause) {
   const RunRecord record = run(GetParam().settings);
   Analysis analysis = analyse(record);
   add_findings(analysis, record);
@@ -16,7 +16,7 @@ TEST_P(Mixed, TheLeadingCauseIsNamed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Pipelines, Mixed, testing::ValuesIn(kMixedPipelines),
-                         [](const auto& of) { return std::string(of.param.name); });
+                         [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace
 }  // namespace loaderscope::known_answer

@@ -131,9 +131,9 @@ const Case kSlowStages[] = {
     // W = 2, one batch each, T = 10. Every other batch (1, 3, ...: worker 1's) is 10 ms longer in
     // read. C = 1. Both begin at 0: worker 0 is finished at 10, compute [10, 11]; worker 1 at 20.
     // Batch 0 is taken at 10, so worker 0 begins batch 2 at 10 and is finished at 20, just when
-    // batch 1 comes; both are taken at 20: batch 1 computes [20, 21], batch 2 [21, 22]. Worker 0
+    // batch 1 comes. Both are taken at 20: batch 1 computes [20, 21], batch 2 [21, 22]. Worker 0
     // begins batch 4 and worker 1 batch 3 at 20. Batch 4 is finished at 30, batch 3 at 40. From
-    // there the period is 20 ms and two steps: batch 3 is awaited from 22 to 40, in read (its
+    // there the period is 20 ms and two steps. Batch 3 is awaited from 22 to 40, in read (its
     // first 10 ms) for 8, then in decode for 10; batch 4 waits 10 of them for it.
     {"injection_into_read",
      "workers=2 batch=1 prefetch=1 cost=decode=10ms:sleep inject=read=+10ms@every=2 compute=1ms "

@@ -80,8 +80,8 @@ INSTANTIATE_TEST_SUITE_P(MakingAndMoving, KnownAnswer, testing::ValuesIn(kMaking
                          name_of_case);
 
 const Case kMoving[] = {
-    // The last batch is finished when the worker's next is under way: at C = 6 all that shows of
-    // T = 10 and 4 ms of sending are the 4 ms in which the awaited batch is on its way.
+    // A batch is sent while the worker makes the next one. C = 6, T = 10 and 4 ms of sending: the
+    // device only waits for the 4 ms in which the awaited batch is on its way.
     {"sending_alone_shows",
      "workers=1 batch=1 cost=decode=10ms cost=transport=4ms:sleep compute=6ms warmup=2 steps=30",
      {{.window = 300_ms, .compute = 180_ms, .stall = {{Cause::transport, 120_ms}}}},

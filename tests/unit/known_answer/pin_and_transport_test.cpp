@@ -92,8 +92,8 @@ const Case kPinThread[] = {
 };
 INSTANTIATE_TEST_SUITE_P(PinThread, KnownAnswer, testing::ValuesIn(kPinThread), name_of_case);
 
-// Whoever receives, 30 receptions are counted, each with its wall and CPU time.
-TEST(KnownAnswerStages, ReceivingIsCountedWhoeverDoesIt) {
+// The trainer or the pin thread receives 30 times. Each reception has its wall and CPU time.
+TEST(KnownAnswerStages, CountsReceptionByTrainerAndPinThread) {
   for (const char* memory : {"pinned-slots", "pin-thread"}) {
     const RunRecord record =
         run("workers=1 batch=1 cost=decode=2ms cost=transport.recv=6ms compute=4ms warmup=2 "

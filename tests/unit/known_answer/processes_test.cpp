@@ -25,15 +25,17 @@ class FoldersOfProcesses : public EventObserver {
       folders_.push_back(std::make_unique<Folder>(options));
   }
 
-  void first_ask(std::int32_t rank, Nanos at) override { of(rank).first_ask(rank % each_, at); }
+  void first_ask(std::int32_t rank, Nanos at) override {
+    rank_folder(rank).first_ask(rank % each_, at);
+  }
   void span(std::int32_t rank, std::int32_t worker, const Span& span) override {
-    of(rank).span(rank % each_, worker, span);
+    rank_folder(rank).span(rank % each_, worker, span);
   }
   void deliverable(std::int32_t rank, std::int64_t batch, Nanos at) override {
-    of(rank).deliverable(rank % each_, batch, at);
+    rank_folder(rank).deliverable(rank % each_, batch, at);
   }
   void step(std::int32_t rank, const StepEvents& events) override {
-    of(rank).step(rank % each_, events);
+    rank_folder(rank).step(rank % each_, events);
   }
 
   void finish_into(RunRecord& job) {
@@ -47,7 +49,9 @@ class FoldersOfProcesses : public EventObserver {
   }
 
  private:
-  Folder& of(std::int32_t rank) { return *folders_.at(static_cast<std::size_t>(rank / each_)); }
+  Folder& rank_folder(std::int32_t rank) {
+    return *folders_.at(static_cast<std::size_t>(rank / each_));
+  }
 
   std::int32_t each_;
   std::vector<std::unique_ptr<Folder>> folders_;
@@ -58,9 +62,9 @@ struct Accounts {
 };
 
 // `there`: processes whose records come.
-Accounts accounts_of(const std::string& settings, std::int32_t processes,
-                     std::size_t there = 1000) {
-  const RunConfig config = config_of(settings);
+Accounts make_accounts(const std::string& settings, std::int32_t processes,
+                       std::size_t there = 1000) {
+  const RunConfig config = case_config(settings);
   FoldersOfProcesses folders(processes, static_cast<std::int32_t>(config.trainer.ranks / processes),
                              static_cast<std::int32_t>(config.loader.num_workers.value));
   RunContext context;
@@ -84,8 +88,8 @@ void expect_alike(const Accounts& accounts, Nanos most = 0) {
   ASSERT_EQ(accounts.apart.ranks.size(), accounts.together.ranks.size());
   for (std::size_t rank = 0; rank < accounts.apart.ranks.size(); ++rank) {
     SCOPED_TRACE("rank " + std::to_string(rank));
-    const Account one = account_of(accounts.together.ranks[rank]);
-    const Account other = account_of(accounts.apart.ranks[rank]);
+    const Account one = rank_account(accounts.together.ranks[rank]);
+    const Account other = rank_account(accounts.apart.ranks[rank]);
     EXPECT_EQ(other.window, one.window);
     EXPECT_EQ(other.compute, one.compute);
     EXPECT_EQ(other.waiting_for_ranks, one.waiting_for_ranks);
@@ -99,7 +103,7 @@ void expect_alike(const Accounts& accounts, Nanos most = 0) {
   }
 }
 
-TEST(KnownAnswerProcesses, WaitForWhatTheSlowestWaitsFor) {
+TEST(KnownAnswerProcesses, WaitsForCauseOfSlowestRank) {
   for (const std::string settings :
        {"cost=decode=10ms:sleep inject=decode=+10ms@rank=1 compute=4ms",
         "cost=collate=1ms cost=h2d=2ms inject=h2d=+5ms@rank=1 compute=4ms",
@@ -111,57 +115,57 @@ TEST(KnownAnswerProcesses, WaitForWhatTheSlowestWaitsFor) {
         "cost=decode=2ms cost=launch=1ms inject=launch=+6ms@rank=1 compute=4ms",
         "cost=decode=2ms cost=transport=1ms:sleep inject=transport=+9ms@rank=1 compute=4ms"}) {
     SCOPED_TRACE(settings);
-    expect_alike(
-        accounts_of("ranks=2 sync-ranks=true workers=1 batch=1 warmup=4 steps=30 " + settings, 2));
+    expect_alike(make_accounts(
+        "ranks=2 sync-ranks=true workers=1 batch=1 warmup=4 steps=30 " + settings, 2));
   }
 }
 
-TEST(KnownAnswerProcesses, WithoutWorkersToo) {
+TEST(KnownAnswerProcesses, MatchesWithoutWorkers) {
   expect_alike(
-      accounts_of("ranks=2 sync-ranks=true workers=0 in-flight=1 batch=1 cost=decode=16ms "
-                  "inject=collate=+4ms@rank=1 compute=4ms warmup=2 steps=30",
-                  2));
+      make_accounts("ranks=2 sync-ranks=true workers=0 in-flight=1 batch=1 cost=decode=16ms "
+                    "inject=collate=+4ms@rank=1 compute=4ms warmup=2 steps=30",
+                    2));
 }
 
-TEST(KnownAnswerProcesses, OfSeveralRanksEach) {
+TEST(KnownAnswerProcesses, MatchesForEachOfSeveralRanks) {
   for (const std::string slow : {"rank=0", "rank=3"}) {
     SCOPED_TRACE(slow);
     expect_alike(
-        accounts_of("ranks=4 sync-ranks=true workers=2 batch=4 cost=decode=3ms:sleep "
-                    "inject=decode=+2ms@rank=1 inject=decode=+4ms@" +
-                        slow + " compute=4ms warmup=4 steps=40",
-                    2));
+        make_accounts("ranks=4 sync-ranks=true workers=2 batch=4 cost=decode=3ms:sleep "
+                      "inject=decode=+2ms@rank=1 inject=decode=+4ms@" +
+                          slow + " compute=4ms warmup=4 steps=40",
+                      2));
   }
 }
 
-TEST(KnownAnswerProcesses, AtTheBeginOfAnEpoch) {
+TEST(KnownAnswerProcesses, MatchesAtBeginOfEpoch) {
   expect_alike(
-      accounts_of("ranks=2 sync-ranks=true workers=1 batch=1 samples=20 epochs=3 "
-                  "cost=startup=20ms inject=startup=+10ms@rank=1 cost=decode=10ms:sleep "
-                  "compute=10ms warmup=10",
-                  2));
+      make_accounts("ranks=2 sync-ranks=true workers=1 batch=1 samples=20 epochs=3 "
+                    "cost=startup=20ms inject=startup=+10ms@rank=1 cost=decode=10ms:sleep "
+                    "compute=10ms warmup=10",
+                    2));
 }
 
 // A row has no order of reading and decoding: a wait is taken to be of both, as the samples of a
 // batch are made one after the other. In a batch of 16 it is.
-TEST(KnownAnswerProcesses, OfSeveralStagesAreAsTheSamplesOfABatch) {
-  const Accounts accounts = accounts_of(
+TEST(KnownAnswerProcesses, SplitsWaitsAmongStagesOfBatch) {
+  const Accounts accounts = make_accounts(
       "ranks=3 sync-ranks=true workers=2 batch=16 cost=read=1ms cost=decode=lognormal:2ms:0.4 "
       "cost=augment=500us cost=collate=1ms inject=read=+1ms@rank=2 compute=9ms warmup=4 steps=200",
       3);
-  expect_alike(accounts, account_of(accounts.together.ranks[0]).window / 50);
+  expect_alike(accounts, rank_account(accounts.together.ranks[0]).window / 50);
 }
 
 // Rank 2 makes a batch in 30 ms, rank 1 in 20 and rank 0 in 10; C = 4. Without rank 2 nothing says
 // what the 10 ms are in which it alone was not ready.
-TEST(KnownAnswerProcesses, OneThatIsMissingIsWaitedForToNoKnownEnd) {
+TEST(KnownAnswerProcesses, BooksWaitForMissingRankAsOther) {
   for (const std::size_t there : {std::size_t{1}, std::size_t{2}}) {
-    const Accounts accounts = accounts_of(
+    const Accounts accounts = make_accounts(
         "ranks=3 sync-ranks=true workers=0 in-flight=1 batch=1 cost=decode=10ms:sleep "
         "inject=decode=+10ms@rank=1 inject=decode=+20ms@rank=2 compute=4ms warmup=4 steps=30",
         3, there);
     for (const RankRecord& rank : accounts.apart.ranks) {
-      const Account account = account_of(rank);
+      const Account account = rank_account(rank);
       EXPECT_EQ(account.compute, 30 * 4_ms);
       EXPECT_EQ(account.stall[Cause::decode], 30 * (there == 1 ? 10_ms : 20_ms));
       EXPECT_EQ(account.stall[Cause::other], 30 * (there == 1 ? 20_ms : 10_ms));

@@ -7,8 +7,8 @@ namespace loaderscope::known_answer {
 namespace {
 
 const Case kAlone[] = {
-    // Rank 1 needs 20 ms a batch, rank 0 10; C = 4. Nobody waits for the other, each has its own
-    // window of 30 steps.
+    // Rank 1 needs 20 ms a batch, rank 0 10; C = 4. The ranks do not wait for each other; each has
+    // its own window of 30 steps.
     {"no_barrier",
      "ranks=2 workers=1 batch=1 cost=decode=10ms:sleep inject=decode=+10ms@rank=1 compute=4ms "
      "warmup=2 steps=30",
@@ -41,8 +41,8 @@ const Case kAlone[] = {
 INSTANTIATE_TEST_SUITE_P(Alone, KnownAnswer, testing::ValuesIn(kAlone), name_of_case);
 
 const Case kStraggler[] = {
-    // As in no_barrier, with one: a step every 20 ms. Rank 0 has its batch when its compute ends,
-    // so for all of the 16 idle ms it waits for rank 1, which waits for decode.
+    // The case no_barrier, but with a barrier: a step every 20 ms. Rank 0 has its batch when its
+    // compute ends, so for all of the 16 idle ms it waits for rank 1, which waits for decode.
     {"slow_decode",
      "ranks=2 sync-ranks=true workers=1 batch=1 cost=decode=10ms:sleep inject=decode=+10ms@rank=1 "
      "compute=4ms warmup=2 steps=30",
@@ -85,8 +85,8 @@ const Case kStraggler[] = {
       {.window = 330_ms, .compute = 120_ms, .stall = {{Cause::h2d, 210_ms}}}},
      "h2d"},
 
-    // Rank 1 computes for 10 ms, rank 0 for 4: rank 0 waits for the other's device, which is
-    // nobody's data.
+    // Rank 1 computes for 10 ms, rank 0 for 4: rank 0 waits for the device of rank 1, and not for
+    // data.
     {"slow_compute",
      "ranks=2 sync-ranks=true workers=1 batch=1 cost=collate=1ms compute=4ms "
      "inject=compute=+6ms@rank=1 warmup=4 steps=30",
@@ -169,7 +169,7 @@ const Case kStraggler[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Straggler, KnownAnswer, testing::ValuesIn(kStraggler), name_of_case);
 
-std::set<std::int64_t> samples_of(const RankRecord& rank) {
+std::set<std::int64_t> kept_samples(const RankRecord& rank) {
   std::set<std::int64_t> samples;
   for (const SampleRow& row : rank.reservoir) samples.insert(row.sample);
   return samples;
@@ -180,7 +180,7 @@ using Samples = std::set<std::int64_t>;
 // Compute k begins at 1 + 10 k on both ranks and ends 4 ms later on rank 0, 10 on rank 1. A
 // warm-up of 98 ms ends with step 9 on rank 0 (95), on rank 1 with step 8 (91); but steps of all
 // ranks belong together, and rank 0 leads.
-TEST(KnownAnswerRanks, WithABarrierAllHaveTheSameWindow) {
+TEST(KnownAnswerRanks, SharesOneWindowAtBarrier) {
   const RunRecord record =
       run("ranks=2 sync-ranks=true workers=1 batch=1 cost=collate=1ms compute=4ms "
           "inject=compute=+6ms@rank=1 warmup=98ms duration=100ms");
@@ -191,7 +191,7 @@ TEST(KnownAnswerRanks, WithABarrierAllHaveTheSameWindow) {
 }
 
 // Costs of batches are drawn for each rank apart.
-TEST(KnownAnswerRanks, DrawTheirBatchesApart) {
+TEST(KnownAnswerRanks, DrawsBatchesIndependently) {
   const RunRecord record =
       run("ranks=2 workers=1 batch=1 cost=collate=exponential:10ms compute=1ms warmup=2 steps=30");
   EXPECT_NE(record.ranks[0].stages[Stage::collate].wall,
@@ -200,20 +200,20 @@ TEST(KnownAnswerRanks, DrawTheirBatchesApart) {
 
 // PyTorch's DistributedSampler: 10 samples for 3 ranks are padded with the first two to 12; rank
 // r has every third from r on. Batches of 2: two each.
-TEST(KnownAnswerRanks, SamplesAreDealtOutAndPadded) {
+TEST(KnownAnswerRanks, DistributesAndPadsSamples) {
   const RunRecord record =
       run("ranks=3 workers=1 batch=2 samples=10 epochs=1 warmup=0 cost=decode=1ms compute=1ms");
   for (const RankRecord& rank : record.ranks) {
     EXPECT_EQ(rank.steps(), 2);
     EXPECT_EQ(rank.samples, 4);
   }
-  EXPECT_EQ(samples_of(record.ranks[0]), (Samples{0, 3, 6, 9}));
-  EXPECT_EQ(samples_of(record.ranks[1]), (Samples{1, 4, 7, 0}));
-  EXPECT_EQ(samples_of(record.ranks[2]), (Samples{2, 5, 8, 1}));
+  EXPECT_EQ(kept_samples(record.ranks[0]), (Samples{0, 3, 6, 9}));
+  EXPECT_EQ(kept_samples(record.ranks[1]), (Samples{1, 4, 7, 0}));
+  EXPECT_EQ(kept_samples(record.ranks[2]), (Samples{2, 5, 8, 1}));
 }
 
 // 12 samples on 3 ranks, batches of 3 with the short one dropped: 4 samples each, one batch.
-TEST(KnownAnswerRanks, DropLastDropsPerRank) {
+TEST(KnownAnswerRanks, DropsLastBatchPerRank) {
   const RunRecord record =
       run("ranks=3 workers=1 batch=3 samples=12 drop-last=true epochs=1 warmup=0 cost=decode=1ms "
           "compute=1ms");
@@ -221,17 +221,17 @@ TEST(KnownAnswerRanks, DropLastDropsPerRank) {
     EXPECT_EQ(rank.steps(), 1);
     EXPECT_EQ(rank.samples, 3);
   }
-  EXPECT_EQ(samples_of(record.ranks[2]), (Samples{2, 5, 8}));
+  EXPECT_EQ(kept_samples(record.ranks[2]), (Samples{2, 5, 8}));
 }
 
 // Shuffled, every sample is still read once an epoch by one rank.
-TEST(KnownAnswerRanks, ShuffledSamplesAreDealtOutOnce) {
+TEST(KnownAnswerRanks, DistributesShuffledSamplesOnce) {
   const RunRecord record =
       run("ranks=2 workers=2 batch=4 samples=100 shuffle=true epochs=1 warmup=0 cost=decode=1ms "
           "compute=1ms");
-  Samples all = samples_of(record.ranks[0]);
+  Samples all = kept_samples(record.ranks[0]);
   EXPECT_EQ(all.size(), 50u);
-  all.merge(samples_of(record.ranks[1]));
+  all.merge(kept_samples(record.ranks[1]));
   EXPECT_EQ(all.size(), 100u);
   EXPECT_EQ(*all.begin(), 0);
   EXPECT_EQ(*all.rbegin(), 99);

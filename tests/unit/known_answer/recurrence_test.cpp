@@ -51,7 +51,7 @@ class Recurrence {
     }
   }
 
-  // When step k of each rank begins to compute.
+  // Returns the time at which each rank begins to compute step k.
   std::vector<Nanos> step(std::int64_t k) {
     std::vector<Nanos> begins;
     for (std::size_t r = 0; r < ranks_.size(); ++r) begins.push_back(ready(r, k));
@@ -66,14 +66,14 @@ class Recurrence {
 
  private:
   Nanos cost(Stage stage, std::int64_t epoch = 0, std::int64_t index = 0) const {
-    const Cost* cost = c_.cost_of(stage);
+    const Cost* cost = c_.declared_cost(stage);
     return cost ? cost->draw(uniform_draw(0, epoch, index, stage), 0) : 0;
   }
 
-  std::int64_t epoch_of(std::int64_t k) const { return batches_ > 0 ? k / batches_ : 0; }
+  std::int64_t epoch_number(std::int64_t k) const { return batches_ > 0 ? k / batches_ : 0; }
   std::int64_t place_in_epoch(std::int64_t k) const { return batches_ > 0 ? k % batches_ : k; }
 
-  // The workers come up, each after those before it, and the first tasks are dispatched.
+  // The workers start one after the other, and the first tasks are dispatched.
   void begin_epoch(RankTimes& t, std::int64_t k) {
     Nanos dispatched = t.ask[k];
     if (k == 0 || !c_.loader.persistent_workers) {
@@ -86,9 +86,9 @@ class Recurrence {
         t.worker_free[static_cast<std::size_t>(w)] = up;
         t.all_started = std::max(t.all_started, up);
       }
-      const bool by_server = c_.loader.executor == Executor::processes &&
-                             c_.loader.mp_context == StartMethod::forkserver;
-      dispatched = by_server ? begin : begin + c_.loader.num_workers * parent;
+      const bool has_server = c_.loader.executor == Executor::processes &&
+                              c_.loader.mp_context == StartMethod::forkserver;
+      dispatched = has_server ? begin : begin + c_.loader.num_workers * parent;
     }
     for (std::int64_t i = 0; i < window_; ++i) t.dispatched[k + i] = dispatched;
   }
@@ -107,8 +107,8 @@ class Recurrence {
       Nanos& free = c_.loader.task == TaskShape::sample
                         ? *std::min_element(t.worker_free.begin(), t.worker_free.end())
                         : t.worker_free[its_worker];
-      free = std::max(free, t.dispatched[k]) + cost(Stage::read, epoch_of(k), sample) +
-             cost(Stage::decode, epoch_of(k), sample);
+      free = std::max(free, t.dispatched[k]) + cost(Stage::read, epoch_number(k), sample) +
+             cost(Stage::decode, epoch_number(k), sample);
       if (c_.loader.task == TaskShape::batch && s + 1 == end) free += cost(Stage::collate);
       last = std::max(last, free);
     }
@@ -122,7 +122,7 @@ class Recurrence {
     t.ask[k] = std::max(t.launched[k - 1], t.computed[k - c_.trainer.in_flight]);
     if (place_in_epoch(k) == 0) begin_epoch(t, k);
     t.finished[k] = t.sent[k] = finished(r, k);
-    if (c_.cost_of(Stage::transport)) {
+    if (c_.declared_cost(Stage::transport)) {
       Nanos& feeder =
           t.feeder_free[static_cast<std::size_t>(place_in_epoch(k) % c_.loader.num_workers)];
       t.sent[k] = feeder = std::max(t.finished[k], feeder) + cost(Stage::transport);
@@ -153,10 +153,10 @@ class RandomSettings {
   explicit RandomSettings(std::uint64_t seed) : random_(seed) {}
 
   std::string draw() {
-    const bool by_sample = random_() % 3 == 0;
+    const bool sample_tasks = random_() % 3 == 0;
     // A pin thread and a receiving trainer take batches as they come. The recurrence knows their
     // order only when there is one worker.
-    const bool one_worker = !by_sample && random_() % 3 == 0;
+    const bool one_worker = !sample_tasks && random_() % 3 == 0;
     text_ = "warmup=0 steps=150";
     add("cost=decode=",
         {"uniform:0ms:20ms:sleep", "exponential:8ms:sleep", "lognormal:8ms:1:sleep"});
@@ -169,8 +169,8 @@ class RandomSettings {
     add_ms("compute=", 15);
     add_ms("cost=launch=", 4);
     add_ms("cost=h2d=", 6);
-    if (by_sample) {
-      // Who collates matters to the next batch, so nobody does.
+    if (sample_tasks) {
+      // Collating has no cost: the recurrence does not know which worker would do it.
       add("task=sample workers=", {"2", "3", "8"});
       add("prefetch-depth=", {"1", "2", "5"});
     } else {
@@ -213,12 +213,12 @@ class RandomSettings {
   std::string text_;
 };
 
-TEST(KnownAnswerRecurrence, RandomPipelinesFollowIt) {
+TEST(KnownAnswerRecurrence, MatchesModelInRandomPipelines) {
   RandomSettings settings_at_random(20'240'229);
   for (int i = 0; i < 600; ++i) {
     const std::string settings = settings_at_random.draw();
     SCOPED_TRACE(settings);
-    const RunConfig config = config_of(settings);
+    const RunConfig config = case_config(settings);
     const RunRecord record = run(settings);
     Recurrence recurrence(config);
     std::vector<std::vector<Nanos>> expected(record.ranks.size()), found(record.ranks.size());

@@ -7,7 +7,7 @@ namespace {
 
 const Case kRounds[] = {
     // 8 samples of 10 ms for 4 workers: two rounds. With a window of 1 the next batch is begun
-    // when this one is taken, at the moment it is finished: nobody rests. C = 5: 15 of 20 ms
+    // when this one is taken, at the moment it is finished: no worker rests. C = 5: 15 of 20 ms
     // idle.
     {"two_rounds",
      "task=sample workers=4 batch=8 prefetch-depth=1 cost=decode=10ms compute=5ms warmup=2 "
@@ -27,7 +27,7 @@ const Case kRounds[] = {
        .stall = {{Cause::decode, 400_ms}},
        .why = {{Why::capacity, 400_ms}}}},
      "decode"},
-    // With a window of 2 the others go on with the next batch: 36 samples, four batches, in 9
+    // With a window of 2 the others begin the next batch: 36 samples, four batches, in 9
     // rounds; they are finished after rounds 3, 5, 7 and 9. C = 10: 50 of 90 ms idle.
     {"no_round_for_one",
      "task=sample workers=4 batch=9 prefetch-depth=2 cost=decode=10ms compute=10ms warmup=4 "
@@ -37,7 +37,7 @@ const Case kRounds[] = {
        .stall = {{Cause::decode, 250_ms}},
        .why = {{Why::capacity, 250_ms}}}},
      "decode"},
-    // As many samples as workers: a batch every 10 ms, which is C.
+    // Equal numbers of samples and workers: a batch every 10 ms, which is C.
     {"exactly_enough",
      "task=sample workers=4 batch=4 prefetch-depth=2 cost=decode=10ms compute=10ms warmup=4 "
      "steps=20",
@@ -79,8 +79,8 @@ const Case kOther[] = {
 
     // 4 samples of 5 ms and 4 ms of collating, two workers, a window of 2; 24 ms of work for each
     // batch, 12 for each worker. Finished at 14 and 28 (by worker 1); then at 39 (by 0), 52
-    // (by 1), 63, 76, ...: 11 and 13 ms by turns. Worker 0: sample 4 of batch 2 [30, 35], collate
-    // [35, 39]. Worker 1: sample 4 of batch 3 [43, 48], collate [48, 52]. C = 4: computes
+    // (by 1), 63, 76, ...: alternately 11 and 13 ms. Worker 0: sample 4 of batch 2 [30, 35],
+    // collate [35, 39]. Worker 1: sample 4 of batch 3 [43, 48], collate [48, 52]. C = 4: computes
     // [28, 32], [39, 43]: idle [32, 39]: 3 decode, 4 collate; idle [43, 52]: 5 decode, 4 collate.
     {"collate",
      "task=sample workers=2 batch=4 prefetch-depth=2 cost=decode=5ms cost=collate=4ms compute=4ms "
@@ -105,7 +105,7 @@ const Case kOther[] = {
        .why = {{Why::capacity, 200_ms}},
        .order = 200_ms}},
      "decode"},
-    // In any order worker 1 goes on: five steps every 40 ms.
+    // Worker 1 continues if batches come in any order: five steps every 40 ms.
     {"slow_worker_in_any_order",
      "task=sample workers=2 batch=1 prefetch-depth=4 in-order=false cost=decode=10ms:sleep "
      "inject=decode=+30ms@worker=0 compute=5ms warmup=5 steps=50",

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Cuts `word` off the front of `text` where it stands there.
+// Removes `word` from the front of `text`. Returns false if `text` does not begin with `word`.
 bool take(std::string_view& text, std::string_view word) {
   if (!text.starts_with(word)) return false;
   text.remove_prefix(word.size());
@@ -33,7 +33,7 @@ FindingPromise finding_promise(std::string_view text) {
   return promise;
 }
 
-Changes changes_in(std::string_view text) {
+Changes parse_changes(std::string_view text) {
   std::istringstream words{std::string(text)};
   Changes changes;
   for (std::string word; words >> word;) changes.push_back(parse_change(word));
@@ -46,7 +46,7 @@ void add_promise(std::string_view text, ScenarioFile& file) {
   } else if (take(text, "in native ")) {
     file.largest_in_native = text;
   } else if (take(text, "also with ")) {
-    file.also_with = changes_in(text);
+    file.also_with = parse_changes(text);
   } else if (take(text, "finding ")) {
     file.findings.push_back(finding_promise(text));
   } else if (text.find_first_of("<>=!") != text.npos) {

@@ -23,12 +23,12 @@ namespace loaderscope::known_answer {
 
 struct FindingPromise {
   std::string id;
-  std::string changes;   // as changes_to_text writes them; "": any
+  std::string changes;   // text of changes_to_text(); "": any
   std::string leads_to;  // the name of a file; "": not said
 };
 
 struct ScenarioFile {
-  std::string name;  // without folder and .conf
+  std::string name;  // stem of the file name
   RunConfig given;
   std::string bound_by;
   std::vector<std::string> conditions;
@@ -40,12 +40,12 @@ struct ScenarioFile {
 
 std::string scenario_folder();
 std::vector<std::string> scenario_names();
-std::string name_of_file(const testing::TestParamInfo<std::string>& info);  // of a test
+std::string name_of_file(const testing::TestParamInfo<std::string>& info);  // name of a test
 ScenarioFile read_scenario_file(const std::string& name);
 
 struct ScenarioRun {
   RunRecord record;
-  Analysis analysis;  // without findings
+  Analysis analysis;  // has no findings yet
 };
 ScenarioRun run_in_model(const RunConfig& given, double cores_of_machine = 2);
 

@@ -13,7 +13,7 @@
 namespace loaderscope::known_answer {
 namespace {
 
-// As `run` judges it: with what the model says of leaving things out.
+// Checks the verdict that `run` would give, which includes the findings of the model.
 void expect_answer(const ScenarioFile& file, ScenarioRun& run) {
   add_findings(run.analysis, run.record);
   std::vector<std::string> conditions = file.conditions;
@@ -27,11 +27,11 @@ void expect_answer(const ScenarioFile& file, ScenarioRun& run) {
 
 void expect_fits_a_screen(const ScenarioRun& run) {
   std::ostringstream out;
-  write_table(out, result_of(run.record, run.analysis), {});
+  write_table(out, make_result(run.record, run.analysis), {});
   EXPECT_LE(test::screen_rows(out.str()), test::kRowsOfScreen) << out.str();
 }
 
-std::string in_words(const std::vector<Finding>& findings) {
+std::string findings_text(const std::vector<Finding>& findings) {
   std::string text;
   for (const Finding& f : findings)
     text += std::string(f.id) + " " + changes_to_text(f.changes) + "; ";
@@ -47,9 +47,9 @@ TEST_P(InModel, KeepsItsPromises) {
   expect_answer(file, run);
   expect_fits_a_screen(run);
   const std::vector<Finding>& found = run.analysis.findings;
-  ASSERT_GE(found.size(), file.findings.size()) << in_words(found);
+  ASSERT_GE(found.size(), file.findings.size()) << findings_text(found);
   for (std::size_t i = 0; i < file.findings.size(); ++i) {
-    EXPECT_EQ(found[i].id, file.findings[i].id) << in_words(found);
+    EXPECT_EQ(found[i].id, file.findings[i].id) << findings_text(found);
     if (file.findings[i].changes.empty()) continue;
     EXPECT_EQ(changes_to_text(found[i].changes), file.findings[i].changes);
   }
@@ -64,7 +64,7 @@ TEST_P(InModel, KeepsThemWithOtherSettingsToo) {
 
 // The answer is one of pencil and paper: it may not depend on the machine on which the file is
 // run.
-TEST_P(InModel, DoesNotDependOnTheMachine) {
+TEST_P(InModel, GivesSameAnswerOnAnyMachine) {
   const ScenarioFile file = read_scenario_file(GetParam());
   const Account small = run_in_model(file.given, 1).analysis.account;
   const Account large = run_in_model(file.given, 512).analysis.account;

@@ -5,11 +5,11 @@
 
 namespace loaderscope::known_answer {
 
-RunConfig config_of(std::string_view settings) {
+RunConfig case_config(std::string_view settings) {
   std::vector<std::string> notes;
   return resolve_to_predict(test::given_in_words(settings), MachineLimits{1024}, notes);
 }
 
-RunRecord run(std::string_view settings) { return run_model(config_of(settings), {}); }
+RunRecord run(std::string_view settings) { return run_model(case_config(settings), {}); }
 
 }  // namespace loaderscope::known_answer

@@ -54,7 +54,7 @@ class Simulation {
   using Phase = Worker::Phase;
 
   double cost(Stage stage, std::int64_t sample) const {
-    const Cost* cost = c_.cost_of(stage);
+    const Cost* cost = c_.declared_cost(stage);
     return cost ? static_cast<double>(cost->draw(uniform_draw(0, 0, sample, stage), 0)) : 0;
   }
 
@@ -131,25 +131,23 @@ class Simulation {
 };
 
 std::string random_settings(std::mt19937_64& random) {
-  const auto one_of = [&](std::initializer_list<const char*> words) {
+  const auto pick = [&](std::initializer_list<const char*> words) {
     return std::string(words.begin()[random() % words.size()]);
   };
   return "batch=1 device=null warmup=0 steps=20 prefetch=100 cost=decode=exponential:10ms "
          "cost=augment=uniform:1ms:5ms stored-bytes=1MB workers=" +
-         one_of({"1", "2", "5", "9"}) +
-         " cores=" + one_of({"0.5", "1", "1.5", "2", "3", "4.25", "8"}) +
-         " core-scaling=" + one_of({"1", "0.7", "0.5"}) +
-         " storage-latency=" + one_of({"0", "3ms"}) +
-         " storage-bandwidth=" + one_of({"150MB/s", "1GB/s"}) +
-         " storage-concurrency=" + one_of({"0", "1", "3"});
+         pick({"1", "2", "5", "9"}) + " cores=" + pick({"0.5", "1", "1.5", "2", "3", "4.25", "8"}) +
+         " core-scaling=" + pick({"1", "0.7", "0.5"}) + " storage-latency=" + pick({"0", "3ms"}) +
+         " storage-bandwidth=" + pick({"150MB/s", "1GB/s"}) +
+         " storage-concurrency=" + pick({"0", "1", "3"});
 }
 
-TEST(KnownAnswerSharedResources, AgreeWithASimplerSimulation) {
+TEST(KnownAnswerSharedResources, AgreesWithSimplerSimulation) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 300; ++i) {
     const std::string settings = random_settings(random);
     SCOPED_TRACE(settings);
-    const RunConfig config = config_of(settings);
+    const RunConfig config = case_config(settings);
     const std::vector<double> finished = Simulation(config).run();
     double in_order = 0;  // a batch is taken when it and all before it are finished
     std::size_t step = 0;

@@ -72,7 +72,7 @@ const Case kSingleMaking[] = {
 INSTANTIATE_TEST_SUITE_P(SingleMaking, KnownAnswer, testing::ValuesIn(kSingleMaking), name_of_case);
 
 const Case kHandingOver[] = {
-    // Made in 2 ms, sent in 10: one feeder sends one batch after another, batch k is delivered at
+    // Made in 2 ms, sent in 10: one feeder sends one batch after another. Batch k is delivered at
     // 12 + 10 k, and batch k + 1 has been finished for long when the device begins to wait for
     // it. Transport is not production: it has no why.
     {"transport",
@@ -88,7 +88,7 @@ const Case kHandingOver[] = {
      {{.window = 180_ms, .compute = 120_ms, .stall = {{Cause::transport, 60_ms}}}},
      "transport"},
 
-    // With N = 1 it asks when the compute has ended: 6 + 4 ms a step.
+    // N = 1: the trainer asks when the compute has ended: 6 + 4 ms a step.
     {"receiving_in_step",
      "workers=1 batch=1 in-flight=1 cost=decode=2ms cost=transport.recv=6ms:sleep compute=4ms "
      "warmup=2 steps=30",
@@ -96,7 +96,7 @@ const Case kHandingOver[] = {
      "transport"},
 
     // The pin thread receives: batch k + 1 waits for it while it receives k, that is during
-    // compute k - 1 and 2 ms more; then it is received for 6 ms, the last 2 of them idle.
+    // compute k - 1 and 2 ms more. Then the batch is received for 6 ms, the last 2 of them idle.
     {"receiving_by_the_pin_thread",
      "workers=1 batch=1 memory=pin-thread cost=decode=2ms cost=transport.recv=6ms:sleep "
      "compute=4ms warmup=2 steps=30",
@@ -109,7 +109,7 @@ const Case kHandingOver[] = {
      {{.window = 180_ms, .compute = 120_ms, .stall = {{Cause::pin, 60_ms}}}},
      "pin"},
 
-    // On the compute stream a copy of 3 ms stands before each compute of 4.
+    // The compute stream has a copy of 3 ms before each compute of 4.
     {"h2d",
      "workers=1 batch=1 cost=decode=1ms cost=h2d=3ms compute=4ms warmup=4 steps=30",
      {{.window = 210_ms, .compute = 120_ms, .stall = {{Cause::h2d, 90_ms}}}},

@@ -48,10 +48,9 @@ const Case kStorage[] = {
      "workers=1 batch=2 storage-latency=10ms queue-depth=2 compute=4ms warmup=2 steps=30",
      {waits_6_of_10_for_read()},
      "read"},
-    // Of 5 ms to the first byte and 2.5 on the link each, two under way take turns: a sample is
-    // asked
-    // for when the one before the last is there, and is there 7.5 ms later; a batch of two
-    // every 7.5.
+    // Each sample takes 5 ms to the first byte and 2.5 on the link, and two are under way. A sample
+    // is asked for when the one before the last has arrived, and arrives 7.5 ms later. That is a
+    // batch of two every 7.5.
     {"two_under_way_share_the_link",
      "workers=1 batch=2 stored-bytes=1MB storage-latency=5ms storage-bandwidth=400MB/s "
      "queue-depth=2 "
@@ -62,7 +61,7 @@ const Case kStorage[] = {
        .why = {{Why::capacity, 140_ms}}}},
      "read"},
 
-    // On a link that is never full each has its 10 ms and no more: four batches of four every 20.
+    // Each sample takes only its 10 ms on a link that is never full: four batches of four every 20.
     {"four_with_a_link_that_is_wide",
      "workers=4 batch=4 stored-bytes=1 storage-latency=10ms storage-bandwidth=1000GB/s "
      "queue-depth=2 compute=4ms warmup=4 steps=40",
@@ -114,8 +113,8 @@ const Case kStorage[] = {
        .stall = {{Cause::read, 240_ms}, {Cause::decode, 200_ms}},
        .why = {{Why::capacity, 440_ms}}}},
      "read"},
-    // One at a time the reads take 10 ms and one worker decodes while the other reads: a batch
-    // every 10 ms, finished after 10 ms of decode, of which C = 4 hides the first 4.
+    // One at a time the reads take 10 ms, and one worker decodes while the other reads. A batch
+    // is finished every 10 ms after 10 ms of decode, of which C = 4 hides the first 4.
     {"read_and_decode_in_turn",
      "workers=2 batch=1 stored-bytes=1MB storage-bandwidth=100MB/s storage-concurrency=1 "
      "cost=decode=10ms:sleep compute=4ms warmup=2 steps=40",
@@ -139,8 +138,8 @@ const Case kStorage[] = {
        .why = {{Why::capacity, 480_ms}}}},
      "read"},
 
-    // Sample tasks read in turn too: 4 samples of 1 MB at 100 MB/s are 40 ms for a batch whoever
-    // reads. C = 10.
+    // Sample tasks read in turn too: 4 samples of 1 MB at 100 MB/s are 40 ms for a batch,
+    // whichever worker reads. C = 10.
     {"sample_tasks",
      "task=sample workers=4 prefetch-depth=2 batch=4 stored-bytes=1MB storage-bandwidth=100MB/s "
      "compute=10ms warmup=4 steps=20",

@@ -8,8 +8,8 @@ namespace {
 Answer busy(Nanos window) { return {.window = window, .compute = window}; }
 
 // T = 40, C = 10. W workers begin together and deliver W batches every 40 ms, which compute for
-// 10 W. What is left of the 40 ms the device waits for worker 0, the first of the next burst;
-// nobody rests.
+// 10 W. For the rest of the 40 ms, the device waits for worker 0, the first of the next burst. No
+// worker rests.
 const Case kWorkers[] = {
     {"one_of_four",
      "workers=1 batch=1 cost=decode=40ms compute=10ms warmup=2 steps=20",

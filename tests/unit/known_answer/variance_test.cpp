@@ -13,14 +13,14 @@ constexpr double kDraws = 20'000;
 // 20,000 draws.
 double mean_step_ms(const std::string& settings) {
   const RunRecord record = run("workers=1 batch=1 device=null warmup=10 steps=20000 " + settings);
-  const Account account = account_of(record.ranks[0]);
+  const Account account = rank_account(record.ranks[0]);
   EXPECT_EQ(account.stall[Cause::decode] + account.stall[Cause::read], account.window) << settings;
   return static_cast<double>(account.window) / 1e6 / kDraws;
 }
 
 double five_errors(double deviation) { return 5 * deviation / std::sqrt(kDraws); }
 
-TEST(KnownAnswerVariance, DistributionsKeepTheMean) {
+TEST(KnownAnswerVariance, KeepsMeanOfDistributions) {
   // A lognormal deviates by mean x sqrt(exp(sigma^2) - 1), an exponential by its mean, a uniform
   // by width / sqrt(12).
   EXPECT_NEAR(mean_step_ms("cost=decode=lognormal:10ms:0.5"), 10,
@@ -39,7 +39,7 @@ TEST(KnownAnswerVariance, DistributionsKeepTheMean) {
               five_errors(10 * std::sqrt(std::exp(0.25) - 1)));
 }
 
-TEST(KnownAnswerVariance, InjectionsWithAProbability) {
+TEST(KnownAnswerVariance, KeepsMeanOfRandomInjections) {
   // 100 ms with p = 0.05 on top of 5: a mean of 10, a deviation of 100 sqrt(0.05 x 0.95).
   EXPECT_NEAR(mean_step_ms("cost=decode=5ms inject=decode=+100ms@p=0.05"), 10,
               five_errors(100 * std::sqrt(0.05 * 0.95)));
@@ -47,7 +47,7 @@ TEST(KnownAnswerVariance, InjectionsWithAProbability) {
 
 // Two injections into one stage are drawn apart: with p = 0.5 each, a quarter of the samples has
 // neither, half has one, a quarter has both.
-TEST(KnownAnswerVariance, InjectionsAreDrawnApart) {
+TEST(KnownAnswerVariance, DrawsInjectionsIndependently) {
   const RunRecord record =
       run("workers=1 batch=1 device=null cost=decode=5ms inject=decode=+10ms@p=0.5 "
           "inject=decode=+10ms@p=0.5 warmup=10 steps=20000");
@@ -62,8 +62,8 @@ TEST(KnownAnswerVariance, InjectionsAreDrawnApart) {
 // 10 and C = 10 E max = 10 + 10 / e: the mean batch would be in time, and yet the device waits
 // for 10 / e = 3.679 ms a step. The deviation of max(T, 10): E (T - 10)^2 over T > 10 is 200 / e,
 // so sqrt(200 / e - (10 / e)^2) = 7.75.
-TEST(KnownAnswerVariance, MeansThatWouldSufficeDoNot) {
-  const Account account = account_of(
+TEST(KnownAnswerVariance, WaitsDespiteSufficientMeans) {
+  const Account account = rank_account(
       run("workers=0 batch=1 cost=decode=exponential:10ms compute=10ms warmup=10 steps=20000")
           .ranks[0]);
   EXPECT_EQ(account.compute, 200'000_ms);
@@ -73,8 +73,8 @@ TEST(KnownAnswerVariance, MeansThatWouldSufficeDoNot) {
   EXPECT_EQ(account.why[Why::capacity], account.idle());
 }
 
-// A sample costs the same whoever handles it and when.
-TEST(KnownAnswerVariance, DrawsDependOnTheSampleOnly) {
+// A sample costs the same in every worker and at any time.
+TEST(KnownAnswerVariance, DrawsCostsBySampleOnly) {
   const std::string settings =
       "batch=4 samples=400 shuffle=true epochs=1 warmup=0 cost=read=lognormal:3ms:1 "
       "cost=decode=exponential:10ms inject=decode=+50ms@p=0.1 compute=1ms ";
@@ -91,25 +91,25 @@ TEST(KnownAnswerVariance, DrawsDependOnTheSampleOnly) {
             expected.wall);
 }
 
-TEST(KnownAnswerVariance, TheSeedDecides) {
-  const auto window_of = [](const std::string& seed) {
+TEST(KnownAnswerVariance, RepeatsOnlyWithSameSeed) {
+  const auto window_length = [](const std::string& seed) {
     return run("workers=2 batch=4 cost=decode=exponential:10ms compute=1ms steps=50 seed=" + seed)
         .ranks[0]
         .window();
   };
-  EXPECT_EQ(window_of("1"), window_of("1"));
-  EXPECT_NE(window_of("1"), window_of("2"));
+  EXPECT_EQ(window_length("1"), window_length("1"));
+  EXPECT_NE(window_length("1"), window_length("2"));
 }
 
-// Of 20,000 samples one in 200 takes 8 ms more than the 2 that all take; batches of 1, C = 2,
-// W = 1: a step takes 2 ms or 10. Nothing can be made ahead, so each of the 100 slow samples
-// stalls the device for 8 ms, and the batches behind it never catch up: exactly 40 s of compute
-// and 0.8 s of stall.
-TEST(KnownAnswerVariance, OneInTwoHundred) {
+// Each of 20,000 samples takes 2 ms, and one in 200 takes 8 ms more; batches of 1, C = 2, W = 1: a
+// step takes 2 ms or 10. Nothing can be made ahead, so each of the 100 slow samples stalls the
+// device for 8 ms, and the later batches never catch up. That is exactly 40 s of compute and 0.8 s
+// of stall.
+TEST(KnownAnswerVariance, BooksOneSlowSampleInTwoHundred) {
   const Account account =
-      account_of(run("workers=1 batch=1 cost=decode=2ms inject=decode=+8ms@every=200 compute=2ms "
-                     "warmup=200 steps=20000")
-                     .ranks[0]);
+      rank_account(run("workers=1 batch=1 cost=decode=2ms inject=decode=+8ms@every=200 compute=2ms "
+                       "warmup=200 steps=20000")
+                       .ranks[0]);
   EXPECT_EQ(account.compute, 40'000_ms);
   EXPECT_EQ(account.stall[Cause::decode], 800_ms);
   EXPECT_EQ(account.window, 40'800_ms);

@@ -7,7 +7,7 @@
 namespace loaderscope {
 namespace {
 
-TEST(DiskLoad, IsThatOfWholeDisks) {
+TEST(DiskLoad, ReadsOnlyWholeDisks) {
   const test::PretendRoot root;
   root.write("proc/diskstats",
              "   7 0 loop0 1 0 8 0 0 0 0 0 0 5 5\n 253 0 vda 10 0 2048 7 1 0 8 1 0 1500 8 0 0 0 0\n"

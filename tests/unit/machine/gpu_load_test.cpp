@@ -8,7 +8,7 @@
 namespace loaderscope {
 namespace {
 
-TEST(GpuLoads, CountersLieBetweenTwoLooksAtAGpuThatCounts) {
+TEST(GpuLoads, CountsBetweenTwoSamplesOfSupportedGpu) {
   GpuLoads gpus(LOADERSCOPE_PRETEND_NVML);
   EXPECT_FALSE(gpus.details(0).counters);
   ASSERT_TRUE(gpus.details(0).counters);
@@ -17,7 +17,7 @@ TEST(GpuLoads, CountersLieBetweenTwoLooksAtAGpuThatCounts) {
   EXPECT_FALSE(gpus.details(1).counters);
 }
 
-TEST(GpuLoads, AreReadOfTheDriversLibrary) {
+TEST(GpuLoads, ReadsLoadsFromDriverLibrary) {
   const GpuLoads gpus(LOADERSCOPE_PRETEND_NVML);
   EXPECT_EQ(gpus.unavailable(), "");
   const std::vector<GpuLoad> loads = gpus.read();
@@ -33,7 +33,7 @@ TEST(GpuLoads, AreReadOfTheDriversLibrary) {
   EXPECT_EQ(loads[1].widest.width, 16);
 }
 
-TEST(GpuLoads, SayWhyThereAreNone) {
+TEST(GpuLoads, ExplainsMissingGpus) {
   EXPECT_EQ(GpuLoads("libnowhere.so.1").unavailable(),
             "no NVML here: libnowhere.so.1 cannot be loaded");
   EXPECT_EQ(GpuLoads("libc.so.6").unavailable(), "libc.so.6 lacks functions of NVML");

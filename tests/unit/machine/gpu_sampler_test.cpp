@@ -1,4 +1,4 @@
-// What GPUs do beside a run, by a library that is made for this test.
+// GPU samples during a run, from a library that is made for this test.
 #include "machine/gpu_sampler.h"
 
 #include <gmock/gmock.h>
@@ -53,15 +53,15 @@ TEST(GpuSampler, SamplesTheDriversLibraryInItsUnits) {
   EXPECT_DOUBLE_EQ(value(metrics, "gpu.most_clock_mhz"), 1980);
   EXPECT_DOUBLE_EQ(value(metrics, "gpu.received_bytes_per_s"), 5e9);
   EXPECT_DOUBLE_EQ(value(metrics, "gpu.sent_bytes_per_s"), 40e6);
-  EXPECT_EQ(value(metrics, "gpu.throttled_share"), -1);  // it only rests
+  EXPECT_EQ(value(metrics, "gpu.throttled_share"), -1);  // the GPU is only idle
   EXPECT_EQ(value(metrics, "link.width"), 16);
   EXPECT_EQ(value(metrics, "link.gts"), 16);
   EXPECT_EQ(value(metrics, "link.max_gts"), 32);
 }
 
 // The second GPU of the library does not count.
-TEST(GpuSampler, ARowSaysWhyAGpuDoesNotCount) {
-  const auto row_of = [](const std::vector<GpuSample>& samples) {
+TEST(GpuSampler, ExplainsGpusThatDoNotCount) {
+  const auto counting_row = [](const std::vector<GpuSample>& samples) {
     for (const Metric& metric : gpu_load_metrics(samples))
       if (metric.name == "gpu.counting") return metric;
     return Metric{};
@@ -69,25 +69,26 @@ TEST(GpuSampler, ARowSaysWhyAGpuDoesNotCount) {
   GpuLoads loads(LOADERSCOPE_PRETEND_NVML);
   std::vector<GpuSample> samples = {sample_at(1, 1, 1)};
   samples[0].details = loads.details(1);
-  EXPECT_EQ(row_of(samples).value, 0);
-  EXPECT_THAT(row_of(samples).help, testing::EndsWith("; of others: not supported by this GPU"));
+  EXPECT_EQ(counting_row(samples).value, 0);
+  EXPECT_THAT(counting_row(samples).help,
+              testing::EndsWith("; of others: not supported by this GPU"));
   samples.push_back(sample_at(1, 0, 1));
   loads.details(0);
   samples[1].details = loads.details(0);
-  EXPECT_EQ(row_of(samples).value, 1);
+  EXPECT_EQ(counting_row(samples).value, 1);
   samples.erase(samples.begin());
-  EXPECT_EQ(row_of(samples).help, "GPUs of them whose performance counters (GPM) are read");
-  EXPECT_EQ(row_of({sample_at(1, 0, 1)}).name, "");  // nothing was asked
+  EXPECT_EQ(counting_row(samples).help, "GPUs of them whose performance counters (GPM) are read");
+  EXPECT_EQ(counting_row({sample_at(1, 0, 1)}).name, "");  // no counters were read
 }
 
-TEST(GpuSampler, WithoutTheLibraryThereIsNothing) {
+TEST(GpuSampler, ReportsNothingWithoutLibrary) {
   const GpuSampler watch("libnowhere.so.1");
   EXPECT_FALSE(watch.sees_gpus());
   EXPECT_TRUE(watch.samples().empty());
   EXPECT_TRUE(gpu_load_metrics({}).empty());
 }
 
-TEST(GpuSampler, EveryReasonForLowerClocksHasItsName) {
+TEST(GpuSampler, NamesEveryReasonForLowerClocks) {
   struct Reason {
     const char* bits;
     const char* metric;  // null: nothing holds them down
@@ -101,7 +102,7 @@ TEST(GpuSampler, EveryReasonForLowerClocksHasItsName) {
                                {"0x40", "gpu.throttled_by_heat_share"},
                                {"0x48", "gpu.throttled_by_heat_share"},
                                {"0x8", "gpu.throttled_by_hardware_share"},
-                               {"0x10", nullptr},  // in step with other GPUs
+                               {"0x10", nullptr},  // clocks follow other GPUs
                                {"0x100", nullptr}}) {
     const Environment set("PRETEND_NVML_REASONS", reason.bits);
     GpuSample sample = sample_at(1, 0, 1);
@@ -112,11 +113,11 @@ TEST(GpuSampler, EveryReasonForLowerClocksHasItsName) {
     if (reason.metric == nullptr) continue;
     EXPECT_EQ(value(metrics, reason.metric), 1) << reason.bits;
   }
-  EXPECT_TRUE(held_clocks(0x2).by_setting);
+  EXPECT_TRUE(held_clocks(0x2).setting_limited);
   EXPECT_FALSE(held_clocks(0x2).is_held());
 }
 
-TEST(GpuSampler, OnlyTheWindowAndTheGpusOfTheJobCount) {
+TEST(GpuSampler, CountsOnlyWindowAndGpusOfJob) {
   std::vector<GpuSample> all;
   for (const Nanos at : {100, 200, 300}) {
     all.push_back(sample_at(at, 0, 0.1));
@@ -130,7 +131,7 @@ TEST(GpuSampler, OnlyTheWindowAndTheGpusOfTheJobCount) {
   EXPECT_DOUBLE_EQ(value(metrics, "gpu.memory_bytes"), 2e9);
 }
 
-TEST(GpuSampler, ALinkThatRestsSaysNothing) {
+TEST(GpuSampler, IgnoresIdleLinks) {
   std::vector<GpuSample> all = {sample_at(1, 0, 0), sample_at(2, 0, 0.5)};
   all[0].link = {1, 16};
   EXPECT_EQ(value(gpu_load_metrics(all), "link.gts"), 16);

@@ -41,8 +41,8 @@ TEST(Machine, ReadsVersion1Groups) {
   EXPECT_EQ(cgroup_memory(root.path()), std::nullopt);
 }
 
-// What two processes have a quota of together is told by the group, not by the path that each sees.
-TEST(Machine, AQuotaIsKnownByItsGroup) {
+// Two processes share a quota if their group is the same. The paths that they see may differ.
+TEST(Machine, IdentifiesQuotaByGroup) {
   const PretendRoot root;
   root.write("proc/self/cgroup", "0::/pod/a\n");
   root.write("proc/7/cgroup", "0::/pod/b\n");
@@ -60,7 +60,7 @@ TEST(Machine, AQuotaIsKnownByItsGroup) {
   EXPECT_NE(a->group, c->group);
 }
 
-TEST(Machine, UnlimitedDamagedOrMissingIsNoLimit) {
+TEST(Machine, ReportsNoLimitIfUnlimitedDamagedOrMissing) {
   const PretendRoot root;
   EXPECT_EQ(cgroup_cores(root.path()), std::nullopt);
   root.write("proc/self/cgroup", "nonsense\n0::/\n");
@@ -70,7 +70,7 @@ TEST(Machine, UnlimitedDamagedOrMissingIsNoLimit) {
 }
 
 // A kernel writes "0::/"; what else writes such a file may leave the path out.
-TEST(Machine, AGroupWithoutAPathIsTheRoot) {
+TEST(Machine, TreatsGroupWithoutPathAsRoot) {
   const PretendRoot root;
   root.write("proc/self/cgroup", "0::\n");
   root.write("sys/fs/cgroup/cpu.max", "50000 100000\n");
@@ -79,8 +79,8 @@ TEST(Machine, AGroupWithoutAPathIsTheRoot) {
   EXPECT_EQ(read_process_counters({}, root.path()).throttled_s, 1.5);
 }
 
-// Of a service in a slice with a quota the slice is held back, and its own file says 0.
-TEST(Machine, ThrottledByTheQuotaOfAParent) {
+// The quota of a slice throttles the slice, and the file of its service contains 0.
+TEST(Machine, ReportsThrottlingByQuotaOfParent) {
   const PretendRoot root;
   root.write("proc/self/cgroup", "0::/slice/service\n");
   root.write("sys/fs/cgroup/slice/cpu.stat", "throttled_usec 2500000\n");
@@ -88,7 +88,7 @@ TEST(Machine, ThrottledByTheQuotaOfAParent) {
   EXPECT_EQ(cgroup_throttled(root.path()), 2.5);
 }
 
-TEST(Machine, ThreadsAreLimitedByTheTightest) {
+TEST(Machine, ReportsTightestThreadLimit) {
   const PretendRoot root;
   root.write("proc/sys/kernel/threads-max", "5000\n");
   root.write("proc/sys/kernel/pid_max", "32768\n");
@@ -102,7 +102,7 @@ TEST(Machine, ThreadsAreLimitedByTheTightest) {
   EXPECT_EQ(thread_limit(root.path())->set_by, "pids.max of the cgroup");
 }
 
-TEST(Machine, FreeMemoryIsWhatTheTightestLimitLeaves) {
+TEST(Machine, ReportsFreeMemoryWithinTightestLimit) {
   const PretendRoot root;
   EXPECT_EQ(free_memory(root.path()), std::nullopt);
   root.write("proc/meminfo", "MemTotal: 4000000 kB\nMemAvailable:    3000000 kB\n");
@@ -118,7 +118,7 @@ TEST(Machine, FreeMemoryIsWhatTheTightestLimitLeaves) {
   EXPECT_EQ(free_memory(root.path()), 0);
 }
 
-TEST(Machine, GpusAreWhatTheirDriverNames) {
+TEST(Machine, ListsGpusThatDriverNames) {
   const PretendRoot root;
   MachineFacts machine;
   read_gpus(root.path(), machine);
@@ -135,7 +135,7 @@ TEST(Machine, GpusAreWhatTheirDriverNames) {
   EXPECT_EQ(machine.gpu_driver, "535.104.05");
 }
 
-TEST(Machine, WithoutADeviceHasNothingToCopyBatchesTo) {
+TEST(Machine, DetectsAcceleratorByDeviceFile) {
   const PretendRoot root;
   EXPECT_FALSE(may_have_accelerator(root.path()));
   root.write("dev/kfd", "");

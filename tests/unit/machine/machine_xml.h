@@ -11,11 +11,11 @@
 namespace loaderscope::test {
 
 struct MadeMachine {
-  std::vector<int> cores{4, 4};  // of each socket, which is a NUMA node; at most 32 CPUs in all
-  int threads = 2;               // of each core
-  std::vector<int> gpus{4, 4};   // of each socket
-  bool says_where = true;        // the devices hang on the sockets, else nobody knows where
-  std::uint32_t allowed = 0xffffffff;  // by a cgroup
+  std::vector<int> cores{4, 4};  // cores of each socket, which is a NUMA node; at most 32 CPUs
+  int threads = 2;               // threads of each core
+  std::vector<int> gpus{4, 4};   // GPUs of each socket
+  bool says_where = true;        // false: the sockets of the devices are unknown
+  std::uint32_t allowed = 0xffffffff;  // CPUs that a cgroup allows
 };
 
 class MachineXml {
@@ -25,7 +25,7 @@ class MachineXml {
   }
 
   std::string text() {
-    const std::uint32_t all = cpus_of(0, all_cores_);
+    const std::uint32_t all = cpu_mask(0, all_cores_);
     const auto nodes = (std::uint32_t{1} << machine_.cores.size()) - 1;
     std::string body;
     int first = 0;
@@ -46,7 +46,7 @@ class MachineXml {
   }
 
  private:
-  std::uint32_t cpus_of(int first_core, int cores) const {
+  std::uint32_t cpu_mask(int first_core, int cores) const {
     std::uint32_t cpus = 0;
     for (int thread = 0; thread < machine_.threads; ++thread) {
       for (int core = first_core; core < first_core + cores; ++core)
@@ -69,12 +69,12 @@ class MachineXml {
       const int cpu = thread * all_cores_ + core;
       body += object("PU", cpu, std::uint32_t{1} << cpu, node, "", "");
     }
-    return object("Core", core, cpus_of(core, 1), node, "", body);
+    return object("Core", core, cpu_mask(core, 1), node, "", body);
   }
 
   std::string text_of_socket(std::size_t socket, int first) {
     const std::uint32_t node = std::uint32_t{1} << socket;
-    const std::uint32_t cpus = cpus_of(first, machine_.cores[socket]);
+    const std::uint32_t cpus = cpu_mask(first, machine_.cores[socket]);
     const int number = static_cast<int>(socket);
     std::string cores;
     for (int i = 0; i < machine_.cores[socket]; ++i) cores += text_of_core(first + i, node);

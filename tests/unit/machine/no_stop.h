@@ -1,4 +1,4 @@
-// For work that nobody stops.
+// Stop flag for work that runs to its end.
 #pragma once
 
 #include <atomic>

@@ -8,7 +8,7 @@
 namespace loaderscope {
 namespace {
 
-TEST(NumaNodes, AreThoseOfTheCpusThatAProcessMayRunOn) {
+TEST(NumaNodes, CountsNodesOfAllowedCpus) {
   const test::PretendRoot root;
   root.write("sys/devices/system/node/node0/cpulist", "0-3,8-11\n");
   root.write("sys/devices/system/node/node1/cpulist", "4-7,12-15\n");
@@ -18,10 +18,10 @@ TEST(NumaNodes, AreThoseOfTheCpusThatAProcessMayRunOn) {
   root.write("proc/8/status", "Cpus_allowed_list:\t4-7,12\n");
   EXPECT_EQ(nodes_of_process(root.path(), 7), 2);
   EXPECT_EQ(nodes_of_process(root.path(), 8), 1);
-  EXPECT_EQ(nodes_of_process(root.path(), 9), 0);  // it has ended
+  EXPECT_EQ(nodes_of_process(root.path(), 9), 0);  // process 9 has ended
 }
 
-TEST(NumaNodes, ThisProcessIsOnOneAtLeastWhereTheKernelSaysSo) {
+TEST(NumaNodes, FindsNodeOfThisProcess) {
   if (!std::filesystem::exists("/sys/devices/system/node/node0/cpulist"))
     GTEST_SKIP() << "the kernel knows no nodes";
   EXPECT_GE(nodes_of_process("/", ::getpid()), 1);

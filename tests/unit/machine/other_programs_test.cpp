@@ -23,7 +23,7 @@ auto used(const std::string& name, double share) {
                Field(&Detail::share, DoubleNear(share, 1e-9)));
 }
 
-// A machine whose processes used so many ticks.
+// A machine whose processes used the given CPU time, in ticks.
 class Machine {
  public:
   void process(pid_t pid, pid_t parent, const std::string& name, int ticks, int started,
@@ -41,7 +41,7 @@ class Machine {
 
 // This program is 100: its worker 101 and that one's helper 102 are no other programs. Of 400 ticks
 // two compilers took 100 and 200, one that came meanwhile 60, an editor 38 and init 2.
-TEST(OtherPrograms, AreNamedByWhatTheyUsed) {
+TEST(OtherPrograms, NamesProgramsByTheirCpuTime) {
   const Machine machine;
   machine.process(1, 0, "init", 7, 1);
   machine.process(100, 1, "loaderscope", 1000, 50);
@@ -65,8 +65,8 @@ TEST(OtherPrograms, AreNamedByWhatTheyUsed) {
   EXPECT_THAT(before.since(before), ElementsAre());
 }
 
-TEST(OtherPrograms, ThreadsOfTheKernelAreTheKernel) {
-  constexpr long kFlags = 0x00208040;  // as /proc has them of kdamond
+TEST(OtherPrograms, CombinesThreadsOfKernel) {
+  constexpr long kFlags = 0x00208040;  // flags of kdamond in /proc
   const Machine machine;
   for (const auto& [pid, name] : {std::pair(20, "kdamond.0"), std::pair(21, "kworker/0:1")})
     machine.process(pid, 2, name, 0, 3, kFlags);
@@ -78,11 +78,11 @@ TEST(OtherPrograms, ThreadsOfTheKernelAreTheKernel) {
   EXPECT_THAT(machine.read().since(before), ElementsAre(used("the kernel", 0.6), used("pip", 0.4)));
 }
 
-TEST(OtherPrograms, AreReadOfThisMachine) {
-  constexpr pid_t kNobody = -1;
+TEST(OtherPrograms, ReadsThisMachine) {
+  constexpr pid_t kNoProcess = -1;
   const std::atomic<int> stop{0};
   burn_cpu(50 * kMillisecond, stop);  // the kernel counts in ticks of 10 ms
-  const OtherPrograms all("/", kNobody), others("/", ::getpid());
+  const OtherPrograms all("/", kNoProcess), others("/", ::getpid());
   EXPECT_GE(all.since(others).size(), 1U);  // this test has used something
 }
 

@@ -1,4 +1,4 @@
-// What the process did: faults, CPU time, memory and its slope.
+// Counters of the process: faults, CPU time, memory and its slope.
 #include "machine/process_counters.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ const Metric* find(const std::vector<Metric>& metrics, const std::string& name) 
   return at == metrics.end() ? nullptr : &*at;
 }
 
-// Of the kernel, each page touched: an allocator may have some left of tests before.
+// Memory from the kernel, with each page touched: an allocator may reuse pages of earlier tests.
 class FreshMemory {
  public:
   explicit FreshMemory(std::size_t bytes)
@@ -41,7 +41,7 @@ class FreshMemory {
   void* place_;
 };
 
-TEST(ProcessCounters, CountWhatHappenedInBetween) {
+TEST(ProcessCounters, CountsEventsBetweenReadings) {
   const std::atomic<int> no_stop{0};
   const ProcessCounters begin = read_process_counters();
   burn_cpu(30 * kMillisecond, no_stop);
@@ -59,7 +59,7 @@ TEST(ProcessCounters, CountWhatHappenedInBetween) {
   }
 }
 
-TEST(ProcessCounters, ReadWhatAQuotaTook) {
+TEST(ProcessCounters, ReadsTimeThrottledByQuota) {
   const test::PretendRoot root;
   root.write("proc/self/cgroup", "0::/job\n");
   root.write("sys/fs/cgroup/job/cpu.stat", "nr_throttled 3\nthrottled_usec 1500000\n");
@@ -71,7 +71,7 @@ TEST(ProcessCounters, ReadWhatAQuotaTook) {
   EXPECT_DOUBLE_EQ(find(metrics, "host.throttled_s")->value, 2.5);
 }
 
-TEST(ProcessCounters, TellOtherProgramsFromThisOne) {
+TEST(ProcessCounters, SeparatesOtherProgramsFromThisOne) {
   ProcessCounters begin, end;
   begin.busy_s = 100;
   end.busy_s = 107;
@@ -104,7 +104,7 @@ TEST(MemoryWatch, FitsTheSlopeOfAGrowingProcess) {
     sleep_until(monotonic_now() + 501 * kMillisecond);  // a point at most twice a second
   }
   ASSERT_TRUE(watch.bytes_per_second());
-  const double grown = *watch.bytes_per_second() * seconds(end - begin);  // in four steps
+  const double grown = *watch.bytes_per_second() * seconds(end - begin);  // bytes in four steps
   EXPECT_GT(grown, 2 * kStep);
   EXPECT_LT(grown, 50 * kStep);  // sanitizers add their own
   watch.restart();

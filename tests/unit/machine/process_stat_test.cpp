@@ -18,7 +18,7 @@ void burn(Nanos time) {
   }
 }
 
-TEST(ProcessStat, TellsChildrenThatHaveEndedFromItself) {
+TEST(ProcessStat, SeparatesEndedChildrenFromProcess) {
   const pid_t child = ::fork();
   if (child == 0) {
     ::prctl(PR_SET_NAME, ") R 1 (\n9");  // a name may hold anything
@@ -43,8 +43,8 @@ TEST(ProcessStat, TellsChildrenThatHaveEndedFromItself) {
   EXPECT_FALSE(read_process_stat(folder));
 }
 
-TEST(ProcessId, TellsAProcessFromALaterOneOfItsNumber) {
-  const ProcessId own = id_of(::getpid());
+TEST(ProcessId, DistinguishesProcessesWithSameNumber) {
+  const ProcessId own = process_id(::getpid());
   EXPECT_GT(own.started, 0);
   EXPECT_TRUE(is_running(own));
   EXPECT_TRUE(is_running(ProcessId(own.pid)));
@@ -56,14 +56,14 @@ TEST(ProcFile, GivesEachKeyItsOwnNumber) {
   const source::TempFolder folder;
   const std::string file =
       folder.write("status", "Pss_Dirty:\t 7 kB\nPss:\t 5 kB\nquota 3\nnone: x\n");
-  const auto values = values_in(file, {"quota", "Pss", "none", "absent", "Pss_Dirty"});
+  const auto values = read_values(file, {"quota", "Pss", "none", "absent", "Pss_Dirty"});
   ASSERT_EQ(values.size(), 5U);
   EXPECT_EQ(values[0], 3);
   EXPECT_EQ(values[1], 5);
   EXPECT_FALSE(values[2]);
   EXPECT_FALSE(values[3]);
   EXPECT_EQ(values[4], 7);
-  EXPECT_FALSE(value_in(folder / "gone", "quota"));
+  EXPECT_FALSE(read_value(folder / "gone", "quota"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What a process waits for in the kernel: children that wait for ever in one call each.
+// System calls in which processes wait: children that wait for ever in one call each.
 #include "machine/system_call.h"
 
 #include <arpa/inet.h>
@@ -36,13 +36,13 @@ class Waiting {
   Waiting(const Waiting&) = delete;
   Waiting& operator=(const Waiting&) = delete;
 
-  // Once it is in it; where /proc does not say, in none.
+  // Waits for at most 5 s until the process is in the call `name`. Returns its latest call.
   SystemCall call(std::string_view name) const {
     SystemCall call;
     const Nanos until = monotonic_now() + 5 * kSecond;
     while (call.name != name && monotonic_now() < until) {
       sleep_until(monotonic_now() + kMillisecond);
-      call = system_call_of(pid_);
+      call = read_system_call(pid_);
     }
     return call;
   }
@@ -61,7 +61,7 @@ class SystemCallTest : public testing::Test {
   source::TempFolder folder_;
 };
 
-TEST_F(SystemCallTest, AReadNamesItsFile) {
+TEST_F(SystemCallTest, NamesFileOfRead) {
   const std::string path = folder_ / "photo.jpg";
   ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
   const Fd file(::open(path.c_str(), O_RDWR));
@@ -75,14 +75,14 @@ TEST_F(SystemCallTest, AReadNamesItsFile) {
   EXPECT_FALSE(call.is_socket);
 }
 
-TEST_F(SystemCallTest, AnOpenNamesItsFile) {
+TEST_F(SystemCallTest, NamesFileOfOpen) {
   const std::string path = folder_ / "photo.jpg";
   ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
   const Waiting waiting([&] { ::open(path.c_str(), O_RDONLY); });
   EXPECT_EQ(waiting.call("open").object, path);
 }
 
-TEST_F(SystemCallTest, AConnectionNamesItsServer) {
+TEST_F(SystemCallTest, NamesServerOfConnection) {
   const Fd server(::socket(AF_INET, SOCK_STREAM, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -107,21 +107,21 @@ TEST_F(SystemCallTest, AConnectionNamesItsServer) {
   EXPECT_TRUE(polls.call("poll").is_socket);
 }
 
-TEST_F(SystemCallTest, ALockIsOfTheProcessOrShared) {
+TEST_F(SystemCallTest, SeparatesPrivateFromSharedLocks) {
   const std::string private_wait = std::to_string(SYS_futex) + " 0x7f00 0x189 0x0";
   const std::string shared_wait = std::to_string(SYS_futex) + " 0x7f00 0x109 0x0";
-  EXPECT_EQ(system_call_of(::getpid(), private_wait).kind, CallKind::locks);
-  EXPECT_EQ(system_call_of(::getpid(), shared_wait).kind, CallKind::locks_shared);
+  EXPECT_EQ(read_system_call(::getpid(), private_wait).kind, CallKind::locks);
+  EXPECT_EQ(read_system_call(::getpid(), shared_wait).kind, CallKind::locks_shared);
 }
 
-TEST_F(SystemCallTest, WhoIsGoneWaitsForNothing) {
-  EXPECT_TRUE(system_call_of(-1).name.empty());
-  EXPECT_TRUE(system_call_of(::getpid(), "running").name.empty());
-  EXPECT_TRUE(system_call_of(::getpid(), "99999 0x0 0x0").name.empty());
+TEST_F(SystemCallTest, ReturnsNothingForUnknownCalls) {
+  EXPECT_TRUE(read_system_call(-1).name.empty());
+  EXPECT_TRUE(read_system_call(::getpid(), "running").name.empty());
+  EXPECT_TRUE(read_system_call(::getpid(), "99999 0x0 0x0").name.empty());
   EXPECT_TRUE(open_file(::getpid(), 1 << 20).name.empty());
 }
 
-TEST(OpenFile, TheOtherSideStandsInTheKernelsTable) {
+TEST(OpenFile, ReadsPeerFromKernelTable) {
   const source::TempFolder folder;
   folder.write("tcp",
                "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  "
@@ -130,14 +130,14 @@ TEST(OpenFile, TheOtherSideStandsInTheKernelsTable) {
                "      0 7\n"
                "   1: 0100007F:A2C4 0301000A:01BB 01 00000000:00000000 00:00000000 00000000  1000  "
                "      0 8\n");
-  EXPECT_EQ(other_side_in(folder / "tcp", "8", false), "10.0.1.3:443");
-  EXPECT_EQ(other_side_in(folder / "tcp", "9", false), "");
+  EXPECT_EQ(find_other_side(folder / "tcp", "8", false), "10.0.1.3:443");
+  EXPECT_EQ(find_other_side(folder / "tcp", "9", false), "");
   folder.write("tcp6",
                "  sl  local_address  remote_address  st\n"
                "   0: 00000000000000000000000001000000:1F90 "
                "00000000000000000000000001000000:C350 01 00000000:00000000 00:00000000 "
                "00000000  1000        0 8\n");
-  EXPECT_EQ(other_side_in(folder / "tcp6", "8", true), "[::1]:50000");
+  EXPECT_EQ(find_other_side(folder / "tcp6", "8", true), "[::1]:50000");
 }
 
 }  // namespace

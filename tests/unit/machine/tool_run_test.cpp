@@ -24,7 +24,7 @@ TEST(ToolRun, KeepsWhatAToolSaysAndHowItEnds) {
   EXPECT_TRUE(run_tool(shell("true")).is_fine());
 }
 
-TEST(ToolRun, OfMuchTheEndIsKept) {
+TEST(ToolRun, KeepsEndOfLongOutput) {
   const ToolEnd end = run_tool(shell("head -c 200000 /dev/zero | tr '\\0' x; echo; echo end"));
   EXPECT_EQ(end.output.size(), 64U << 10);
   EXPECT_EQ(end.last_line(), "end");
@@ -38,7 +38,7 @@ TEST(ToolRun, WorksInItsFolder) {
   EXPECT_THROW(run_tool(run), RunError);
 }
 
-TEST(ToolRun, ItsTimeIsOverForWhatItStartedToo) {
+TEST(ToolRun, EndsWithItsChildrenAfterTimeout) {
   ToolRun run = shell("sleep 600 & sleep 600");
   run.patience = 50 * kMillisecond;
   const Nanos begin = monotonic_now();
@@ -48,7 +48,7 @@ TEST(ToolRun, ItsTimeIsOverForWhatItStartedToo) {
   EXPECT_LT(monotonic_now() - begin, 600 * kSecond);
 }
 
-TEST(ToolRun, IsStoppedInTheMiddle) {
+TEST(ToolRun, StopsInTheMiddle) {
   const source::TempFolder folder;
   const std::string ready = folder / "ready";
   ToolRun run =
@@ -60,8 +60,8 @@ TEST(ToolRun, IsStoppedInTheMiddle) {
   EXPECT_EQ(end.last_line(), "bye");
 }
 
-// Neither the end of one nor what is ended with it is another's.
-TEST(ToolRun, SeveralRunBesideEachOther) {
+// The end of a tool, and of the processes that end with it, does not affect another tool.
+TEST(ToolRun, RunsSeveralToolsAtOnce) {
   StartedTool slow(shell("sleep 0.3; exit 4")), quick(shell("sleep 600 & exit 3"));
   const ToolEnd first = quick.wait();
   EXPECT_EQ(WEXITSTATUS(first.status), 3);
@@ -71,7 +71,7 @@ TEST(ToolRun, SeveralRunBesideEachOther) {
   EXPECT_EQ(WEXITSTATUS(second.status), 4);
 }
 
-TEST(ToolRun, WhatIsNoProgramIsSaid) {
+TEST(ToolRun, RejectsMissingProgram) {
   EXPECT_THROW(run_tool({.command = {"/nowhere/program"}}), RunError);
 }
 

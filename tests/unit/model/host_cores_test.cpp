@@ -12,12 +12,12 @@
 namespace loaderscope::model {
 namespace {
 
-HostCores cores_of(std::size_t hosts, double each) {
+HostCores make_cores(std::size_t hosts, double each) {
   return HostCores(std::vector<SharedServer>(hosts, SharedServer(each, 1)));
 }
 
-TEST(HostCores, OfOneHostAreItsCores) {
-  HostCores cores = cores_of(1, 1);
+TEST(HostCores, SharesCoresOfOneHost) {
+  HostCores cores = make_cores(1, 1);
   EXPECT_EQ(cores.next_end(), kNever);
   cores.add(0, 0, 7, 100);
   cores.add(0, 0, 3, 100);  // both at half speed, the smaller number first
@@ -29,8 +29,8 @@ TEST(HostCores, OfOneHostAreItsCores) {
   EXPECT_EQ(cores.next_end(), kNever);
 }
 
-TEST(HostCores, DoNotShareWhatOthersHave) {
-  HostCores cores = cores_of(3, 1);
+TEST(HostCores, SeparatesCoresOfHosts) {
+  HostCores cores = make_cores(3, 1);
   for (std::size_t host = 0; host < 3; ++host)
     cores.add(host, 0, host, 100 - 10 * static_cast<Nanos>(host));
   for (const Nanos end : {80, 90, 100}) {
@@ -39,10 +39,10 @@ TEST(HostCores, DoNotShareWhatOthersHave) {
   }
 }
 
-TEST(HostCores, TheEarliestEndIsFirst) {
+TEST(HostCores, ReturnsEarliestEndFirst) {
   std::mt19937 random(1);
   for (const std::size_t hosts : {1UL, 2UL, 3UL, 5UL, 8UL, 13UL}) {
-    HostCores cores = cores_of(hosts, 2);
+    HostCores cores = make_cores(hosts, 2);
     std::vector<SharedServer> plain(hosts, SharedServer(2, 1));
     Nanos now = 0;
     for (std::uint64_t who = 0; who < 500; ++who) {

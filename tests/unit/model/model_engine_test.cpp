@@ -17,7 +17,7 @@ namespace {
 
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-RunConfig config_of(const Settings& settings) { return pipeline_of(settings).config; }
+RunConfig make_config(const Settings& settings) { return resolve_pipeline(settings).config; }
 
 void expect_closed(const RunRecord& record) {
   for (const RankRecord& rank : record.ranks) {
@@ -36,7 +36,7 @@ void expect_closed(const RunRecord& record) {
   }
 }
 
-std::string error_of(const RunConfig& config) {
+std::string run_error(const RunConfig& config) {
   try {
     run_pipeline(config);
   } catch (const std::exception& error) {
@@ -47,7 +47,7 @@ std::string error_of(const RunConfig& config) {
 
 TEST(ModelEngine, SaysWhatItIs) {
   const RunRecord record =
-      run_pipeline(config_of({{"num-workers", "2"}, {"cost", "decode=1ms"}, {"steps", "10"}}));
+      run_pipeline(make_config({{"num-workers", "2"}, {"cost", "decode=1ms"}, {"steps", "10"}}));
   EXPECT_EQ(record.engine, "model");
   EXPECT_TRUE(record.simulated);
   EXPECT_TRUE(record.contention_known);
@@ -74,12 +74,12 @@ TEST(ModelEngine, KeepsWhatItHasWhenItIsStopped) {
   };
   for (const char* sync : {"true", "false"}) {
     stop = 0;
-    const RunConfig config = config_of({{"num-workers", "2"},
-                                        {"ranks", "2"},
-                                        {"sync-ranks", sync},
-                                        {"cost", "decode=lognormal:1ms:0.5"},
-                                        {"compute", "30ms"},
-                                        {"duration", "700h"}});
+    const RunConfig config = make_config({{"num-workers", "2"},
+                                          {"ranks", "2"},
+                                          {"sync-ranks", sync},
+                                          {"cost", "decode=lognormal:1ms:0.5"},
+                                          {"compute", "30ms"},
+                                          {"duration", "700h"}});
     const RunRecord record = run_model(config, context);
     EXPECT_TRUE(record.interrupted);
     EXPECT_GT(calls, 0);
@@ -88,11 +88,11 @@ TEST(ModelEngine, KeepsWhatItHasWhenItIsStopped) {
   }
 }
 
-TEST(ModelEngine, CanBeStoppedFromAThread) {
+TEST(ModelEngine, StopsOnSignalFromThread) {
   std::atomic<int> stop = 0;
   RunContext context;
   context.stop_signal = &stop;
-  const RunConfig config = config_of(
+  const RunConfig config = make_config(
       {{"num-workers", "4"}, {"cost", "decode=1ms"}, {"task", "sample"}, {"duration", "700h"}});
   std::thread later([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(30));
@@ -104,28 +104,28 @@ TEST(ModelEngine, CanBeStoppedFromAThread) {
   expect_closed(record);
 }
 
-TEST(ModelEngine, StoppedAtOnceItHasAnEmptyRecord) {
+TEST(ModelEngine, ReturnsEmptyRecordIfStoppedAtOnce) {
   const std::atomic<int> stop = 2;
   RunContext context;
   context.stop_signal = &stop;
-  // Nothing is delivered within the events after which it looks.
-  const RunConfig config = config_of({{"num-workers", "1"},
-                                      {"batch-size", "100000"},
-                                      {"cores", "0.5"},
-                                      {"cost", "decode=1ms"},
-                                      {"steps", "1"}});
+  // The engine checks the signal before the first batch is delivered.
+  const RunConfig config = make_config({{"num-workers", "1"},
+                                        {"batch-size", "100000"},
+                                        {"cores", "0.5"},
+                                        {"cost", "decode=1ms"},
+                                        {"steps", "1"}});
   const RunRecord record = run_model(config, context);
   EXPECT_TRUE(record.interrupted);
   EXPECT_TRUE(record.ranks[0].rows.empty());
   EXPECT_EQ(record.ranks[0].window(), 0);
 }
 
-TEST(ModelEngine, RefusesToStandStill) {
-  // Without probability there is no step that takes time.
-  const std::string error = error_of(config_of({{"num-workers", "1"},
-                                                {"batch-size", "1"},
-                                                {"inject", "decode=+1ms@every=1000000000"},
-                                                {"duration", "1s"}}));
+TEST(ModelEngine, RefusesRunsWithoutProgress) {
+  // The injection hits no sample of the run, so no step takes time.
+  const std::string error = run_error(make_config({{"num-workers", "1"},
+                                                   {"batch-size", "1"},
+                                                   {"inject", "decode=+1ms@every=1000000000"},
+                                                   {"duration", "1s"}}));
   EXPECT_NE(error.find("nothing in a step takes any time"), std::string::npos) << error;
 }
 
@@ -141,21 +141,21 @@ Settings two_of_which_one_is_late(const std::string& cores) {
 }
 
 // Rank 0 is done and takes no time any more: rank 1, which shares its core, would never get on.
-TEST(ModelEngine, RefusesToStandStillForADoneRank) {
-  const std::string error = error_of(config_of(two_of_which_one_is_late("1")));
+TEST(ModelEngine, RefusesToHangForDoneRank) {
+  const std::string error = run_error(make_config(two_of_which_one_is_late("1")));
   EXPECT_NE(error.find("take no time"), std::string::npos) << error;
 }
 
-TEST(ModelEngine, ADoneRankHoldsNobodyWhoSharesNothingWithIt) {
-  const RunRecord record = run_pipeline(config_of(two_of_which_one_is_late("8")));
+TEST(ModelEngine, FinishesIfDoneRankSharesNoCore) {
+  const RunRecord record = run_pipeline(make_config(two_of_which_one_is_late("8")));
   for (const RankRecord& rank : record.ranks) EXPECT_EQ(rank.steps(), 10);
 }
 
-TEST(ModelEngine, ManyStepsWithoutTimeAreFine) {
-  const RunRecord record = run_pipeline(config_of({{"num-workers", "2"},
-                                                   {"batch-size", "1"},
-                                                   {"inject", "decode=+1ms@every=1000000000"},
-                                                   {"steps", std::to_string(times(300'000))}}));
+TEST(ModelEngine, RunsManyStepsWithoutTime) {
+  const RunRecord record = run_pipeline(make_config({{"num-workers", "2"},
+                                                     {"batch-size", "1"},
+                                                     {"inject", "decode=+1ms@every=1000000000"},
+                                                     {"steps", std::to_string(times(300'000))}}));
   EXPECT_EQ(record.ranks[0].steps(), times(300'000));
   EXPECT_EQ(record.ranks[0].window(), 0);
 }
@@ -163,9 +163,9 @@ TEST(ModelEngine, ManyStepsWithoutTimeAreFine) {
 TEST(ModelEngine, EndsBeforeTheEndOfTime) {
   const Settings long_steps = {
       {"num-workers", "1"}, {"batch-size", "1"}, {"cost", "decode=720h:sleep"}, {"steps", "3000"}};
-  EXPECT_NE(error_of(config_of(long_steps)).find("146 years"), std::string::npos)
-      << error_of(config_of(long_steps));
-  // In one batch; on shared cores; ahead on the device; on a slow core.
+  EXPECT_NE(run_error(make_config(long_steps)).find("146 years"), std::string::npos)
+      << run_error(make_config(long_steps));
+  // The time passes in one batch, on shared cores, ahead on the device, or on a slow core.
   for (const Settings& settings :
        {Settings{{"num-workers", "1"},
                  {"batch-size", "8000"},
@@ -183,110 +183,110 @@ TEST(ModelEngine, EndsBeforeTheEndOfTime) {
                  {"cost", "decode=720h"},
                  {"cores", "0.001"},
                  {"steps", "1"}}}) {
-    const std::string error = error_of(config_of(settings));
+    const std::string error = run_error(make_config(settings));
     EXPECT_NE(error.find("146 years"), std::string::npos) << error;
   }
 }
 
 TEST(ModelEngine, RefusesTotalsThatDoNotFit) {
   // A hundred workers for three years each.
-  const std::string time = error_of(config_of({{"num-workers", "100"},
-                                               {"batch-size", "1"},
-                                               {"cost", "decode=720h:sleep"},
-                                               {"steps", "4000"}}));
+  const std::string time = run_error(make_config({{"num-workers", "100"},
+                                                  {"batch-size", "1"},
+                                                  {"cost", "decode=720h:sleep"},
+                                                  {"steps", "4000"}}));
   EXPECT_NE(time.find("292 years"), std::string::npos) << time;
-  RunConfig config = config_of(
+  RunConfig config = make_config(
       {{"num-workers", "1"}, {"batch-size", "1"}, {"cost", "decode=1ms"}, {"steps", "20"}});
   config.data.stored_bytes.value.mean = 0x1p60;
-  EXPECT_NE(error_of(config).find("8 EiB"), std::string::npos) << error_of(config);
+  EXPECT_NE(run_error(config).find("8 EiB"), std::string::npos) << run_error(config);
 }
 
 // Works without a cost follow each other as events, not as nested calls.
-TEST(ModelEngine, AMillionBatchesAheadDoNotNest) {
+TEST(ModelEngine, MakesMillionBatchesAheadWithoutNesting) {
   for (const char* task : {"batch", "sample"}) {
     const RunRecord record =
-        run_pipeline(config_of({{"num-workers", "1"},
-                                {"batch-size", "1"},
-                                {"task", task},
-                                {"prefetch-factor", std::to_string(times(1 << 20))},
-                                {"compute", "1ms"},
-                                {"steps", "10"}}));
+        run_pipeline(make_config({{"num-workers", "1"},
+                                  {"batch-size", "1"},
+                                  {"task", task},
+                                  {"prefetch-factor", std::to_string(times(1 << 20))},
+                                  {"compute", "1ms"},
+                                  {"steps", "10"}}));
     EXPECT_EQ(record.ranks[0].steps(), 10);
     EXPECT_GE(record.ranks[0].queues[0].max_occupancy, times(1 << 20) - 1);
     expect_closed(record);
   }
 }
 
-TEST(ModelEngine, ThousandsOfWorkers) {
+TEST(ModelEngine, RunsThousandsOfWorkers) {
   for (const char* task : {"batch", "sample"}) {
-    const RunRecord record = run_pipeline(config_of({{"num-workers", "4096"},
-                                                     {"batch-size", "64"},
-                                                     {"task", task},
-                                                     {"cost", "decode=lognormal:8ms:0.5"},
-                                                     {"cores", "100"},
-                                                     {"compute", "1ms"},
-                                                     {"steps", std::to_string(times(2000))}}));
+    const RunRecord record = run_pipeline(make_config({{"num-workers", "4096"},
+                                                       {"batch-size", "64"},
+                                                       {"task", task},
+                                                       {"cost", "decode=lognormal:8ms:0.5"},
+                                                       {"cores", "100"},
+                                                       {"compute", "1ms"},
+                                                       {"steps", std::to_string(times(2000))}}));
     EXPECT_EQ(record.ranks[0].steps(), times(2000));
     expect_closed(record);
   }
 }
 
-TEST(ModelEngine, AnEpochNeedsABatch) {
+TEST(ModelEngine, RejectsEpochsWithoutBatch) {
   const Settings settings = {
       {"num-workers", "1"}, {"samples", "100"}, {"cost", "decode=1ms"}, {"steps", "3"}};
-  EXPECT_EQ(error_of(config_of(settings)), "");
-  RunConfig config = config_of(settings);
+  EXPECT_EQ(run_error(make_config(settings)), "");
+  RunConfig config = make_config(settings);
   config.loader.drop_last.set(true);
   config.loader.batch_size.set(101);
-  EXPECT_NE(error_of(config).find("drop-last"), std::string::npos) << error_of(config);
+  EXPECT_NE(run_error(config).find("drop-last"), std::string::npos) << run_error(config);
 }
 
-TEST(ModelEngine, DropLastDropsTheShortBatch) {
-  const auto samples_of = [](const char* drop_last) {
-    const RunRecord record = run_pipeline(config_of({{"num-workers", "2"},
-                                                     {"samples", "10"},
-                                                     {"batch-size", "4"},
-                                                     {"epochs", "2"},
-                                                     {"drop-last", drop_last},
-                                                     {"cost", "decode=1ms"},
-                                                     {"warmup", "0"}}));
+TEST(ModelEngine, DropsShortBatchWithDropLast) {
+  const auto step_samples = [](const char* drop_last) {
+    const RunRecord record = run_pipeline(make_config({{"num-workers", "2"},
+                                                       {"samples", "10"},
+                                                       {"batch-size", "4"},
+                                                       {"epochs", "2"},
+                                                       {"drop-last", drop_last},
+                                                       {"cost", "decode=1ms"},
+                                                       {"warmup", "0"}}));
     std::vector<std::int32_t> samples;
-    for (const StepRow& row : rows_of(record.ranks[0])) samples.push_back(row.samples);
+    for (const StepRow& row : collect_rows(record.ranks[0])) samples.push_back(row.samples);
     return samples;
   };
-  EXPECT_EQ(samples_of("true"), (std::vector<std::int32_t>{4, 4, 4, 4}));
-  EXPECT_EQ(samples_of("false"), (std::vector<std::int32_t>{4, 4, 2, 4, 4, 2}));
+  EXPECT_EQ(step_samples("true"), (std::vector<std::int32_t>{4, 4, 4, 4}));
+  EXPECT_EQ(step_samples("false"), (std::vector<std::int32_t>{4, 4, 2, 4, 4, 2}));
 }
 
 // One worker that is slower than the whole run: the others deliver all there is, and nothing piles
 // up.
-TEST(ModelEngine, OneStuckWorkerHoldsUpNobodyOutOfOrder) {
+TEST(ModelEngine, DeliversDespiteStuckWorkerOutOfOrder) {
   for (const char* task : {"batch", "sample"}) {
-    const RunRecord record = run_pipeline(config_of({{"num-workers", "4"},
-                                                     {"batch-size", "4"},
-                                                     {"task", task},
-                                                     {"prefetch-factor", "4"},
-                                                     {"in-order", "false"},
-                                                     {"cost", "decode=1ms"},
-                                                     {"inject", "decode=+700h@worker=3"},
-                                                     {"cores", "8"},
-                                                     {"steps", std::to_string(times(100'000))}}));
+    const RunRecord record = run_pipeline(make_config({{"num-workers", "4"},
+                                                       {"batch-size", "4"},
+                                                       {"task", task},
+                                                       {"prefetch-factor", "4"},
+                                                       {"in-order", "false"},
+                                                       {"cost", "decode=1ms"},
+                                                       {"inject", "decode=+700h@worker=3"},
+                                                       {"cores", "8"},
+                                                       {"steps", std::to_string(times(100'000))}}));
     EXPECT_EQ(record.ranks[0].steps(), times(100'000));
     EXPECT_LT(record.ranks[0].window(), 200 * kSecond);
     expect_closed(record);
   }
 }
 
-// Rank 0 is done long before rank 1, goes on, and nothing more of it is kept.
-TEST(ModelEngine, ADoneRankGoesOnButIsNotRecorded) {
-  const RunRecord record = run_pipeline(config_of({{"num-workers", "2"},
-                                                   {"ranks", "2"},
-                                                   {"batch-size", "2"},
-                                                   {"cost", "decode=1ms"},
-                                                   {"cores", "1"},
-                                                   {"inject", "compute=+500ms@rank=1"},
-                                                   {"compute", "1ms"},
-                                                   {"steps", "50"}}));
+// Rank 0 is done long before rank 1 and keeps running, but its further steps are not kept.
+TEST(ModelEngine, KeepsRunningDoneRankWithoutRecord) {
+  const RunRecord record = run_pipeline(make_config({{"num-workers", "2"},
+                                                     {"ranks", "2"},
+                                                     {"batch-size", "2"},
+                                                     {"cost", "decode=1ms"},
+                                                     {"cores", "1"},
+                                                     {"inject", "compute=+500ms@rank=1"},
+                                                     {"compute", "1ms"},
+                                                     {"steps", "50"}}));
   EXPECT_EQ(record.ranks[0].steps(), 50);
   EXPECT_EQ(record.ranks[1].steps(), 50);
   EXPECT_LT(record.ranks[0].window_end, kSecond);
@@ -296,7 +296,7 @@ TEST(ModelEngine, ADoneRankGoesOnButIsNotRecorded) {
 
 std::vector<Nanos> deliverable_at(const Settings& settings) {
   FactKeeper facts;
-  run_pipeline(config_of(settings), &facts);
+  run_pipeline(make_config(settings), &facts);
   std::vector<Nanos> times;
   for (const StepEvents& step : facts.ranks[0].steps) {
     times.push_back(step.deliverable / kMillisecond);
@@ -304,7 +304,7 @@ std::vector<Nanos> deliverable_at(const Settings& settings) {
   return times;
 }
 
-TEST(ModelEngine, StorageServesSoManyReadsAtOnce) {
+TEST(ModelEngine, LimitsConcurrentReads) {
   const Settings settings = {
       {"num-workers", "5"},        {"batch-size", "1"}, {"prefetch-factor", "1"}, {"compute", "1h"},
       {"storage-latency", "10ms"}, {"warmup", "0"},     {"steps", "5"},           {"cores", "8"}};
@@ -321,7 +321,7 @@ TEST(ModelEngine, StorageServesSoManyReadsAtOnce) {
   }
 }
 
-TEST(ModelEngine, ReadsShareTheBandwidthBehindTheLatency) {
+TEST(ModelEngine, SharesBandwidthAfterLatency) {
   const Settings settings = {{"num-workers", "2"},
                              {"batch-size", "1"},
                              {"prefetch-factor", "1"},
@@ -339,7 +339,7 @@ TEST(ModelEngine, ReadsShareTheBandwidthBehindTheLatency) {
   EXPECT_EQ(deliverable_at(later), (std::vector<Nanos>{25, 30}));
 }
 
-// When each of the first steps' batches was deliverable after the one before.
+// Returns the times in ms between the deliverable batches of the first steps.
 std::vector<Nanos> gaps_with(const char* injection) {
   std::vector<Nanos> times = deliverable_at({{"num-workers", "1"},
                                              {"batch-size", "2"},
@@ -353,7 +353,7 @@ std::vector<Nanos> gaps_with(const char* injection) {
   return times;
 }
 
-TEST(ModelEngine, InjectsWhereItIsToldTo) {
+TEST(ModelEngine, InjectsAtGivenPlaces) {
   EXPECT_EQ(gaps_with("decode=+1ms"), (std::vector<Nanos>{22, 22, 22, 22, 22, 22}));
   // Samples and batches are counted in each epoch.
   EXPECT_EQ(gaps_with("decode=+1ms@every=3"), (std::vector<Nanos>{20, 21, 21, 20, 21, 21}));
@@ -362,26 +362,26 @@ TEST(ModelEngine, InjectsWhereItIsToldTo) {
   EXPECT_EQ(gaps_with("collate=+1ms@p=0.000001"), (std::vector<Nanos>{20, 20, 20, 20, 20, 20}));
 }
 
-TEST(ModelEngine, EveryStageThatTakesTimeIsCounted) {
-  const RunRecord record = run_pipeline(config_of({{"num-workers", "2"},
-                                                   {"batch-size", "3"},
-                                                   {"executor", "processes"},
-                                                   {"memory", "pageable"},
-                                                   {"cost", "read=1ms"},
-                                                   {"cost", "read.decompress=1ms"},
-                                                   {"cost", "decode=1ms"},
-                                                   {"cost", "augment=1ms"},
-                                                   {"cost", "collate=2ms"},
-                                                   {"cost", "transport=2ms"},
-                                                   {"cost", "transport.recv=1ms"},
-                                                   {"cost", "h2d=3ms"},
-                                                   {"cost", "launch=1ms"},
-                                                   {"cost", "startup=9ms"},
-                                                   {"cost", "startup.parent=4ms"},
-                                                   {"compute", "1ms"},
-                                                   {"cores", "8"},
-                                                   {"warmup", "0"},
-                                                   {"steps", "10"}}));
+TEST(ModelEngine, CountsEveryStageThatTakesTime) {
+  const RunRecord record = run_pipeline(make_config({{"num-workers", "2"},
+                                                     {"batch-size", "3"},
+                                                     {"executor", "processes"},
+                                                     {"memory", "pageable"},
+                                                     {"cost", "read=1ms"},
+                                                     {"cost", "read.decompress=1ms"},
+                                                     {"cost", "decode=1ms"},
+                                                     {"cost", "augment=1ms"},
+                                                     {"cost", "collate=2ms"},
+                                                     {"cost", "transport=2ms"},
+                                                     {"cost", "transport.recv=1ms"},
+                                                     {"cost", "h2d=3ms"},
+                                                     {"cost", "launch=1ms"},
+                                                     {"cost", "startup=9ms"},
+                                                     {"cost", "startup.parent=4ms"},
+                                                     {"compute", "1ms"},
+                                                     {"cores", "8"},
+                                                     {"warmup", "0"},
+                                                     {"steps", "10"}}));
   const PerStage<StageStats>& stages = record.ranks[0].stages;
   for (const Stage stage : {Stage::read, Stage::read_decompress, Stage::decode, Stage::augment}) {
     EXPECT_EQ(stages[stage].count, 30) << name_of(stage);

@@ -15,7 +15,7 @@ namespace {
 class Observed {
  public:
   Observed(const RunConfig& config, const FactKeeper::Rank& rank) : config_(config), rank_(rank) {
-    std::map<std::int32_t, std::int64_t> first_batch;  // of an epoch
+    std::map<std::int32_t, std::int64_t> first_batch;  // first batch of each epoch
     for (const StepEvents& step : rank.steps) {
       const auto [at, is_new] = first_batch.emplace(step.epoch, step.batch);
       if (!is_new) at->second = std::min(at->second, step.batch);
@@ -23,9 +23,9 @@ class Observed {
     for (const StepEvents& step : rank.steps) {
       place_in_epoch_[step.batch] = step.batch - first_batch[step.epoch];
       takes_[step.epoch].push_back(step.take);
-      by_worker_[step.worker].push_back(&step);
+      worker_steps_[step.worker].push_back(&step);
     }
-    for (auto& [worker, batches] : by_worker_) {
+    for (auto& [worker, batches] : worker_steps_) {
       std::sort(batches.begin(), batches.end(),
                 [](const StepEvents* a, const StepEvents* b) { return a->batch < b->batch; });
     }
@@ -68,8 +68,8 @@ class Observed {
       EXPECT_EQ(step.dispatched, step.first_of_epoch ? step.epoch_dispatch : step.ask);
       return;
     }
-    const bool in_first_window = place < window();
-    const Nanos expected = in_first_window
+    const bool fills_window = place < window();
+    const Nanos expected = fills_window
                                ? step.epoch_dispatch
                                : takes_.at(step.epoch)[static_cast<std::size_t>(place - window())];
     EXPECT_EQ(step.dispatched, expected);
@@ -95,7 +95,7 @@ class Observed {
     EXPECT_GE(step.finished, step.begun);
     if (!has_workers() || !batch_tasks()) return;
     Nanos expected = step.dispatched;
-    const auto& batches = by_worker_.at(step.worker);
+    const auto& batches = worker_steps_.at(step.worker);
     const auto at = std::find(batches.begin(), batches.end(), &step);
     const bool knows_all_before =
         in_order();  // out of order an earlier batch may not have been delivered
@@ -139,7 +139,7 @@ class Observed {
     }
   }
 
-  // When the trainer had nothing more to do for a step.
+  // Returns the time at which the trainer had nothing more to do for a step.
   static Nanos submitted(const StepEvents& step, bool waits_for_copy) {
     if (step.launch.ran()) return step.launch.end;
     return waits_for_copy && step.copy.ran() ? step.copy.end : step.take;
@@ -155,7 +155,7 @@ class Observed {
     EXPECT_EQ(step.ask, ask);
     EXPECT_GE(step.take, std::max(step.ask, step.deliverable));
     const bool receives =
-        config_.cost_of(Stage::transport_recv) != nullptr || injects(Stage::transport_recv);
+        config_.declared_cost(Stage::transport_recv) != nullptr || injects(Stage::transport_recv);
     if (!receives || pins() || !has_workers()) {
       EXPECT_EQ(step.take, std::max(step.ask, step.deliverable));
     }
@@ -191,7 +191,7 @@ class Observed {
     EXPECT_GE(step.compute.begin, ready);
   }
 
-  // Nobody does two things at once.
+  // No thread does two things at once.
   void check_threads() const {
     std::vector<Interval> pin_thread, trainer;
     std::map<std::int32_t, std::vector<Interval>> feeders;
@@ -250,7 +250,7 @@ class Observed {
   // worker_idle: the rest of its worker between the batch before and this one, without what lies
   // before the epoch.
   void check_rest_before_batches() const {
-    for (const auto& [worker, batches] : by_worker_) {
+    for (const auto& [worker, batches] : worker_steps_) {
       const auto found = rank_.workers.find(worker);
       if (found == rank_.workers.end()) continue;
       for (const StepEvents* step : batches) {
@@ -271,13 +271,13 @@ class Observed {
   // Out of order a worker gets a batch only while fewer than prefetch-factor of its own are on
   // their way.
   void check_shares() const {
-    const bool by_trainer = !pins();
-    for (const auto& [worker, batches] : by_worker_) {
+    const bool trainer_receives = !pins();
+    for (const auto& [worker, batches] : worker_steps_) {
       for (const StepEvents* step : batches) {
         std::int64_t others = 0;
         for (const StepEvents* other : batches) {
           const Nanos received =
-              by_trainer && other->receive.ran() ? other->receive.end : other->take;
+              trainer_receives && other->receive.ran() ? other->receive.end : other->take;
           if (other->batch < step->batch && received > step->dispatched) ++others;
         }
         EXPECT_LT(others, config_.loader.prefetch_factor) << "step " << step->step;
@@ -285,20 +285,20 @@ class Observed {
     }
   }
 
-  // Whether the worker rested just before `at`.
+  // Returns whether the worker rested just before `at`.
   static bool rest_at(const std::vector<Span>& spans, Nanos at) {
-    const auto behind = std::lower_bound(spans.begin(), spans.end(), at,
-                                         [](const Span& span, Nanos t) { return span.begin < t; });
-    if (behind == spans.begin()) return false;
-    const Span& before = *(behind - 1);
+    const auto following = std::lower_bound(
+        spans.begin(), spans.end(), at, [](const Span& span, Nanos t) { return span.begin < t; });
+    if (following == spans.begin()) return false;
+    const Span& before = *(following - 1);
     return before.stage == Stage::idle && before.end >= at && before.begin < at;
   }
 
   const RunConfig& config_;
   const FactKeeper::Rank& rank_;
   std::map<std::int64_t, std::int64_t> place_in_epoch_;
-  std::map<std::int32_t, std::vector<Nanos>> takes_;  // by epoch
-  std::map<std::int32_t, std::vector<const StepEvents*>> by_worker_;
+  std::map<std::int32_t, std::vector<Nanos>> takes_;  // takes of each epoch
+  std::map<std::int32_t, std::vector<const StepEvents*>> worker_steps_;
 };
 
 // No more CPU time than cores.
@@ -324,7 +324,7 @@ void check_cores(const RunConfig& config, const FactKeeper& facts) {
   EXPECT_LE(cpu, config.declared.cores * static_cast<double>(end) + works);
 }
 
-TEST(ModelRules, HoldInRandomPipelines) {
+TEST(ModelRules, HoldsInRandomPipelines) {
   for (std::int64_t i = 0; i < times(1500); ++i) {
     const auto seed = static_cast<std::uint64_t>(i);
     const Pipeline pipeline = random_pipeline(seed);
@@ -340,15 +340,15 @@ TEST(ModelRules, HoldInRandomPipelines) {
   }
 }
 
-TEST(ModelRules, TheReadyQueueIsCountedOverTheWindow) {
+TEST(ModelRules, CountsReadyQueueOverWindow) {
   for (const char* decode : {"1ms", "9ms", "lognormal:8ms:0.8"}) {
-    const Pipeline pipeline = pipeline_of({{"num-workers", "4"},
-                                           {"batch-size", "4"},
-                                           {"cost", std::string("decode=") + decode},
-                                           {"compute", "9ms"},
-                                           {"cores", "8"},
-                                           {"warmup", "100"},
-                                           {"steps", "4000"}});
+    const Pipeline pipeline = resolve_pipeline({{"num-workers", "4"},
+                                                {"batch-size", "4"},
+                                                {"cost", std::string("decode=") + decode},
+                                                {"compute", "9ms"},
+                                                {"cores", "8"},
+                                                {"warmup", "100"},
+                                                {"steps", "4000"}});
     FactKeeper facts;
     const RunRecord record = run_pipeline(pipeline.config, &facts);
     const RankRecord& rank = record.ranks[0];
@@ -369,19 +369,19 @@ TEST(ModelRules, TheReadyQueueIsCountedOverTheWindow) {
   }
 }
 
-// Of one epoch after the other, of one rank: what the trainer does between them.
-TEST(ModelRules, WorkersThatComeUpTooLateAreAwaitedBeforeTheyAreRestarted) {
+// One rank with two epochs: the trainer awaits the workers of the first one before the second one.
+TEST(ModelRules, AwaitsLateWorkersBeforeRestart) {
   // The first epoch's only batch is delivered at 11 ms; worker 1 is up only at 50 ms.
-  const Pipeline pipeline = pipeline_of({{"num-workers", "2"},
-                                         {"batch-size", "1"},
-                                         {"samples", "1"},
-                                         {"epochs", "2"},
-                                         {"cost", "decode=10ms"},
-                                         {"cost", "startup=1ms"},
-                                         {"inject", "startup=+49ms@worker=1"},
-                                         {"compute", "2ms"},
-                                         {"warmup", "0"},
-                                         {"cores", "8"}});
+  const Pipeline pipeline = resolve_pipeline({{"num-workers", "2"},
+                                              {"batch-size", "1"},
+                                              {"samples", "1"},
+                                              {"epochs", "2"},
+                                              {"cost", "decode=10ms"},
+                                              {"cost", "startup=1ms"},
+                                              {"inject", "startup=+49ms@worker=1"},
+                                              {"compute", "2ms"},
+                                              {"warmup", "0"},
+                                              {"cores", "8"}});
   FactKeeper facts;
   run_pipeline(pipeline.config, &facts);
   const std::vector<StepEvents>& steps = facts.ranks[0].steps;

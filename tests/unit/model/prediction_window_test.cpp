@@ -29,7 +29,7 @@ MatchedWindows sides(const StepsToRun& run, const RunConfig& base, const RunConf
   return match_windows(run, base, changed, kMax);
 }
 
-TEST(PredictionWindow, IsThatOfTheRunWhereNothingChanges) {
+TEST(PredictionWindow, KeepsWindowOfRunWithoutChanges) {
   const RunConfig config = config_with(2);
   EXPECT_EQ(steps_of_run({5, 200}, config, kMax), (StepsToRun{5, 200}));
   EXPECT_EQ(sides({5, 200}, config, config).changed, (StepsToRun{5, 200}));
@@ -44,9 +44,9 @@ TEST(PredictionWindow, BeginsEpochsAsOftenAsTheRun) {
   EXPECT_EQ(steps_of_run({5, 995}, config, 700), (StepsToRun{5, 100}));  // one in 110 steps
 }
 
-TEST(PredictionWindow, IsTheSameOnBothSides) {
+TEST(PredictionWindow, UsesEqualStepsOnBothSides) {
   const MatchedWindows deeper = sides({5, 200}, config_with(2), config_with(8, 0, 4));
-  EXPECT_EQ(deeper.changed, (StepsToRun{32, 200}));  // that fills the deeper window, for both
+  EXPECT_EQ(deeper.changed, (StepsToRun{32, 200}));  // fills the deeper window on both sides
   EXPECT_EQ(deeper.base, deeper.changed);
   EXPECT_EQ(sides({40, 200}, config_with(2), config_with(8, 0, 4)).changed, (StepsToRun{40, 200}));
   const MatchedWindows bursts = sides({5, 100}, config_with(2), config_with(7));
@@ -57,7 +57,7 @@ TEST(PredictionWindow, IsTheSameOnBothSides) {
   EXPECT_EQ(shallower.base, shallower.changed);
 }
 
-TEST(PredictionWindow, IsFourWindowsOfTheDeeperOne) {
+TEST(PredictionWindow, CoversFourWindowsOfDeeperSide) {
   const MatchedWindows deeper = sides({5, 40}, config_with(4), config_with(4, 0, 16));
   EXPECT_EQ(deeper.changed.measured, 4 * 64);
   EXPECT_EQ(deeper.base, deeper.changed);
@@ -70,11 +70,11 @@ TEST(PredictionWindow, StaysWithinTheEpochOfTheRun) {
   EXPECT_EQ(deep.base, deep.changed);
 }
 
-TEST(PredictionWindow, IsOfWholeEpochsWhereTheRunSawOneBegin) {
+TEST(PredictionWindow, CoversWholeEpochsIfRunSawEpochBegin) {
   const RunConfig base = config_with(2, 1000), changed = config_with(8, 1000);
   EXPECT_EQ(sides({5, 250}, base, changed).changed, (StepsToRun{100, 300}));
   EXPECT_EQ(sides({5, 250}, base, changed).base, (StepsToRun{100, 300}));
-  EXPECT_EQ(sides({0, 120}, base, changed).base, (StepsToRun{0, 100}));  // from its beginning on
+  EXPECT_EQ(sides({0, 120}, base, changed).base, (StepsToRun{0, 100}));  // starts with the epoch
 }
 
 TEST(PredictionWindow, StaysWhereItIsWhenEpochsAreTooLong) {
@@ -84,7 +84,7 @@ TEST(PredictionWindow, StaysWhereItIsWhenEpochsAreTooLong) {
   EXPECT_EQ(deep.base, deep.changed);
 }
 
-TEST(PredictionWindow, HasAsManySamplesInLargerBatches) {
+TEST(PredictionWindow, KeepsNumberOfSamplesInLargerBatches) {
   RunConfig larger = config_with(2);
   larger.loader.batch_size.value = 40;
   const MatchedWindows batches = sides({5, 200}, config_with(2), larger);
@@ -92,7 +92,7 @@ TEST(PredictionWindow, HasAsManySamplesInLargerBatches) {
   EXPECT_EQ(batches.base.measured, 200);
 }
 
-// Of 100 steps; what is started anew in each of them lies in none of the run's.
+// An epoch has 100 steps, and the window of the run contains no start of workers.
 TEST(PredictionWindow, HoldsTheStartsOfOtherWorkers) {
   const auto with_starts = [](const RunConfig& base, const RunConfig& changed,
                               std::int64_t most = kMax) {
@@ -104,7 +104,7 @@ TEST(PredictionWindow, HoldsTheStartsOfOtherWorkers) {
   EXPECT_EQ(with_starts(base, base), sides({5, 60}, base, base).changed);
   RunConfig kept = config_with(8, 1000);
   kept.loader.persistent_workers.value = true;
-  EXPECT_EQ(with_starts(base, kept), (StepsToRun{100, 100}));  // their window is filled anew
+  EXPECT_EQ(with_starts(base, kept), (StepsToRun{100, 100}));  // their window is filled again
   EXPECT_EQ(with_starts(base, config_with(8, 1000), 100).measured, 64);  // too long to be run
 }
 

@@ -9,7 +9,7 @@
 namespace loaderscope::model {
 namespace {
 
-FittedCosts::Requests requests_of(double latency, std::int64_t depth) {
+FittedCosts::Requests make_requests(double latency, std::int64_t depth) {
   FittedCosts::Requests requests;
   requests.latency = latency;
   requests.bytes = 1000;
@@ -18,8 +18,8 @@ FittedCosts::Requests requests_of(double latency, std::int64_t depth) {
   return requests;
 }
 
-// When readers that make nothing have each sample, with so many more known at each; all on one
-// link.
+// Returns the times at which readers that make nothing have each sample. Each take adds `known`
+// samples. All readers share one link.
 std::vector<std::vector<Nanos>> ready_of_each(const FittedCosts::Requests& requests, int readers,
                                               std::size_t samples, std::int64_t known = 1000) {
   std::vector<RequestQueue> queues(static_cast<std::size_t>(readers), RequestQueue(requests));
@@ -44,30 +44,30 @@ std::vector<Nanos> ready(const FittedCosts::Requests& requests, std::size_t samp
   return ready_of_each(requests, 1, samples, known).front();
 }
 
-TEST(RequestQueue, SoManyComeAtOnceAsMayBeUnderWay) {
-  EXPECT_EQ(ready(requests_of(100, 1), 3), (std::vector<Nanos>{100, 200, 300}));
-  EXPECT_EQ(ready(requests_of(100, 2), 5), (std::vector<Nanos>{100, 100, 200, 200, 300}));
+TEST(RequestQueue, KeepsDepthRequestsInFlight) {
+  EXPECT_EQ(ready(make_requests(100, 1), 3), (std::vector<Nanos>{100, 200, 300}));
+  EXPECT_EQ(ready(make_requests(100, 2), 5), (std::vector<Nanos>{100, 100, 200, 200, 300}));
 }
 
-TEST(RequestQueue, WhatIsNotKnownIsNotAskedForAhead) {
-  EXPECT_EQ(ready(requests_of(100, 8), 3, 0), (std::vector<Nanos>{100, 200, 300}));
+TEST(RequestQueue, RequestsOnlyKnownSamplesAhead) {
+  EXPECT_EQ(ready(make_requests(100, 8), 3, 0), (std::vector<Nanos>{100, 200, 300}));
 }
 
 // 1000 bytes at 0.1 ns each are 100 ns: each request by itself, or one after the other on the link.
-TEST(RequestQueue, BytesTakeTheirTimeAndShareALink) {
-  FittedCosts::Requests requests = requests_of(50, 4);
+TEST(RequestQueue, AddsTransferTimeAndSharesLink) {
+  FittedCosts::Requests requests = make_requests(50, 4);
   requests.per_byte = 0.1;
   EXPECT_EQ(ready(requests, 4), (std::vector<Nanos>{150, 150, 150, 150}));
   requests.link_per_byte = 0.1;
   EXPECT_EQ(ready(requests, 4), (std::vector<Nanos>{150, 250, 350, 450}));
-  // Wider than what each takes by itself, it holds nobody up.
+  // A link that is faster than each request by itself delays none.
   requests.link_per_byte = 0.01;
   EXPECT_EQ(ready(requests, 4), (std::vector<Nanos>{150, 150, 150, 150}));
 }
 
-// What one reader will ask for later holds up nobody who asks before that.
-TEST(RequestQueue, ReadersEnterTheLinkInTheOrderOfTheirTimes) {
-  FittedCosts::Requests requests = requests_of(100, 1);
+// A later request of one reader does not delay an earlier request of another.
+TEST(RequestQueue, OrdersReadersOnLinkByTime) {
+  FittedCosts::Requests requests = make_requests(100, 1);
   requests.link_per_byte = 0.01;  // 10 ns of each
   EXPECT_EQ(ready_of_each(requests, 2, 3),
             (std::vector<std::vector<Nanos>>{{110, 220, 330}, {120, 230, 340}}));
@@ -79,20 +79,20 @@ TEST(RequestQueue, ReadersEnterTheLinkInTheOrderOfTheirTimes) {
             (std::vector<std::vector<Nanos>>{{200, 600}, {300, 700}, {400, 800}, {500, 900}}));
 }
 
-TEST(RequestQueue, WaitsBehindOthersBesideTheLatency) {
-  FittedCosts::Requests requests = requests_of(100, 2);
+TEST(RequestQueue, AddsQueueingToLatency) {
+  FittedCosts::Requests requests = make_requests(100, 2);
   requests.queueing = 40;
   EXPECT_EQ(ready(requests, 3), (std::vector<Nanos>{140, 140, 280}));
 }
 
-TEST(RequestQueue, ACacheAnswersAtOnce) {
-  FittedCosts::Requests requests = requests_of(100, 1);
+TEST(RequestQueue, AnswersCacheHitsAtOnce) {
+  FittedCosts::Requests requests = make_requests(100, 1);
   requests.hit_rate = 0.5;
   EXPECT_EQ(ready(requests, 4), (std::vector<Nanos>{100, 100, 200, 200}));
 }
 
-TEST(RequestQueue, ARequestMayBringSeveralSamplesOrAPartOfOne) {
-  FittedCosts::Requests requests = requests_of(100, 1);
+TEST(RequestQueue, FetchesSeveralSamplesOrPartOfOne) {
+  FittedCosts::Requests requests = make_requests(100, 1);
   requests.held = 1;
   requests.samples = 2;
   EXPECT_EQ(ready(requests, 4), (std::vector<Nanos>{100, 100, 200, 200}));
@@ -103,9 +103,9 @@ TEST(RequestQueue, ARequestMayBringSeveralSamplesOrAPartOfOne) {
   EXPECT_EQ(ready(requests, 2), (std::vector<Nanos>{0, 0}));
 }
 
-// What a worker makes meanwhile is hidden, or hides what it waits for.
-TEST(RequestQueue, ComesWhileTheWorkerIsBusy) {
-  const FittedCosts::Requests requests = requests_of(100, 1);
+// Requests hide the work of the worker, or the work hides the wait for requests.
+TEST(RequestQueue, FetchesWhileWorkerIsBusy) {
+  const FittedCosts::Requests requests = make_requests(100, 1);
   RequestQueue queue(requests);
   Nanos link_free = 0;
   const auto asked = [&](Nanos now) {

@@ -29,7 +29,7 @@ struct End {
 // Hands the works to the server as they arrive and takes them out as they end.
 std::vector<End> run(SharedServer& server, const std::vector<Arrival>& arrivals) {
   std::vector<End> ends;
-  std::map<std::uint64_t, Nanos> waited;  // when the work began
+  std::map<std::uint64_t, Nanos> waited;  // server.waited() at the begin of the work
   std::size_t next = 0;
   while (next < arrivals.size() || !server.idle()) {
     const Nanos arrival = next < arrivals.size() ? arrivals[next].at : kNever;
@@ -89,7 +89,7 @@ std::vector<End> run_fluid(long double cores, long double scaling,
   return ends;
 }
 
-std::map<std::uint64_t, End> by_who(const std::vector<End>& ends) {
+std::map<std::uint64_t, End> index_ends(const std::vector<End>& ends) {
   std::map<std::uint64_t, End> result;
   for (const End& end : ends) result[end.who] = end;
   return result;
@@ -111,19 +111,19 @@ TEST(SharedServer, CountsThreadsOfALibrary) {
 TEST(SharedServer, AgreesWithAFluidSimulation) {
   for (std::uint64_t seed = 0; seed < 2000; ++seed) {
     Dice dice(seed);
-    const double cores = dice.of({0.3, 0.5, 1.0, 1.5, 2.0, 2.75, 8.0});
-    const double scaling = dice.of({1.0, 1.0, 0.9, 0.5});
-    const std::int64_t longest = dice.of<std::int64_t>({20, 5000, 10'000'000});
+    const double cores = dice.pick({0.3, 0.5, 1.0, 1.5, 2.0, 2.75, 8.0});
+    const double scaling = dice.pick({1.0, 1.0, 0.9, 0.5});
+    const std::int64_t longest = dice.pick<std::int64_t>({20, 5000, 10'000'000});
     std::vector<Arrival> arrivals;
     Nanos at = 0;
     const std::int64_t works = dice.between(1, 60);
     for (std::int64_t i = 0; i < works; ++i) {
-      if (!dice.one_in(3)) at += dice.between(0, longest / dice.between(1, 4));
+      if (!dice.chance(3)) at += dice.between(0, longest / dice.between(1, 4));
       arrivals.push_back({at, static_cast<std::uint64_t>(i), dice.between(0, longest)});
     }
     SharedServer server(cores, scaling);
-    const auto ends = by_who(run(server, arrivals));
-    const auto expected = by_who(run_fluid(cores, scaling, arrivals));
+    const auto ends = index_ends(run(server, arrivals));
+    const auto expected = index_ends(run_fluid(cores, scaling, arrivals));
     ASSERT_EQ(ends.size(), expected.size());
     double last = 0;
     for (const auto& [who, end] : expected) last = std::max(last, static_cast<double>(end.at));
@@ -140,7 +140,7 @@ TEST(SharedServer, AgreesWithAFluidSimulation) {
   }
 }
 
-TEST(SharedServer, WorksThatFitDoNotFeelEachOther) {
+TEST(SharedServer, RunsWorksIndependentlyIfCoresSuffice) {
   SharedServer server(4, 1);
   const auto ends = run(server, {{0, 1, 100}, {0, 2, 50}, {7, 3, 10}, {20, 4, 200}});
   std::vector<std::tuple<Nanos, std::uint64_t, Nanos>> got;
@@ -148,7 +148,7 @@ TEST(SharedServer, WorksThatFitDoNotFeelEachOther) {
   EXPECT_EQ(got, (decltype(got){{17, 3, 0}, {50, 2, 0}, {100, 1, 0}, {220, 4, 0}}));
 }
 
-TEST(SharedServer, TwoShareOneCore) {
+TEST(SharedServer, SharesOneCoreBetweenTwoWorks) {
   SharedServer server(1, 1);
   // 10 alone, then both at half speed; the first has 90 left at 10 and ends at 190.
   const auto ends = run(server, {{0, 1, 100}, {10, 2, 200}});
@@ -159,14 +159,14 @@ TEST(SharedServer, TwoShareOneCore) {
   EXPECT_EQ(ends[1].waited, 90);
 }
 
-TEST(SharedServer, HalfACoreIsHalfAsFast) {
+TEST(SharedServer, RunsAtHalfSpeedOnHalfACore) {
   SharedServer server(0.5, 1);
   const auto ends = run(server, {{0, 1, 100}});
   EXPECT_EQ(ends[0].at, 200);
   EXPECT_EQ(ends[0].waited, 100);
 }
 
-TEST(SharedServer, AllCoresBusyAreSlowerButNobodyWaits) {
+TEST(SharedServer, SlowsBusyCoresWithoutWaiting) {
   SharedServer server(3, 0.5);
   // One alone runs at full speed, two at 0.75, three at 0.5.
   EXPECT_EQ(run(server, {{0, 1, 60}})[0].at, 60);
@@ -175,7 +175,7 @@ TEST(SharedServer, AllCoresBusyAreSlowerButNobodyWaits) {
   EXPECT_EQ(ends[2].waited, 0);
 }
 
-TEST(SharedServer, EqualEndsComeInTheOrderOfWho) {
+TEST(SharedServer, OrdersEqualEndsByNumber) {
   SharedServer server(2, 1);
   const auto ends = run(server, {{0, 9, 10}, {0, 3, 10}, {0, 5, 10}, {0, 4, 10}});
   std::vector<std::uint64_t> order;
@@ -186,7 +186,7 @@ TEST(SharedServer, EqualEndsComeInTheOrderOfWho) {
   EXPECT_EQ(order, (std::vector<std::uint64_t>{3, 4, 5, 9}));
 }
 
-TEST(SharedServer, WorkOfNoTimeEndsAtOnce) {
+TEST(SharedServer, EndsWorkWithoutTimeAtOnce) {
   SharedServer server(1, 1);
   const auto ends = run(server, {{5, 1, 100}, {7, 2, 0}});
   EXPECT_EQ(ends[0].who, 2u);
@@ -195,7 +195,7 @@ TEST(SharedServer, WorkOfNoTimeEndsAtOnce) {
 }
 
 // The clock of work done is set back now and then; here it would pass 2^63.
-TEST(SharedServer, NeverIdleForYears) {
+TEST(SharedServer, RunsForYearsWithoutIdling) {
   SharedServer server(2, 1);
   const Nanos day = 24 * 3600 * kSecond;
   std::vector<Arrival> arrivals;
@@ -218,16 +218,16 @@ TEST(SharedServer, WaitsForDecades) {
   EXPECT_EQ(ends[0].waited, kMaxCost * 1000 - kMaxCost / 2);
 }
 
-TEST(SharedServer, AnEndThatIsTooLateIsStillBeforeNever) {
+TEST(SharedServer, KeepsLateEndsBeforeNever) {
   SharedServer server(0.001, 1);
   for (std::uint64_t who = 0; who < 1000; ++who) server.add(0, who, kMaxCost);
   EXPECT_EQ(server.next_end(), kNever - 1);
 }
 
-// Two threads that wait for each other beside two others on two cores: each of the four has a core
+// Two threads that wait for each other, and two others, on two cores: each of the four has a core
 // half of its time, and both of the team a quarter of it. What two others do in 40 ms takes 20 ms
 // of their work, and leaves the team 10 of its 20 ms.
-TEST(SharedServer, ATeamMovesOnWhileAllOfItHasCores) {
+TEST(SharedServer, MovesTeamOnlyWhileAllThreadsHaveCores) {
   SharedServer server(2, 1, 0, 2);
   server.add_team(0, 3, 20 * kMillisecond);
   server.add(0, 1, 20 * kMillisecond);
@@ -242,7 +242,7 @@ TEST(SharedServer, ATeamMovesOnWhileAllOfItHasCores) {
   EXPECT_TRUE(server.idle());
 }
 
-TEST(SharedServer, ATeamWithCoresToSpareLosesNothing) {
+TEST(SharedServer, RunsTeamAtFullSpeedWithSpareCores) {
   SharedServer server(4, 1, 0, 2);
   server.add_team(0, 3, 20 * kMillisecond);
   server.add(0, 1, 20 * kMillisecond);

@@ -23,7 +23,7 @@ RunRecord run(std::string_view scenario) {
   return run_without_compute("compute = 10ms\n" + std::string(scenario));
 }
 
-Analysis analysis_of(const RunRecord& record) {
+Analysis full_analysis(const RunRecord& record) {
   Analysis analysis = analyse(record);
   add_findings(analysis, record);
   return analysis;
@@ -35,15 +35,15 @@ constexpr const char* kRareSlowSample =
 // 32 ms for a batch that is needed every 10 ms.
 constexpr const char* kTooSlow = "workers = 1\ncost = decode=4ms\nsteps = 160\n";
 
-TEST(StallSplit, ConstantCostsAreAllMean) {
-  const Analysis analysis = analysis_of(run(kTooSlow));
+TEST(StallSplit, BooksConstantCostsToCapacity) {
+  const Analysis analysis = full_analysis(run(kTooSlow));
   ASSERT_TRUE(analysis.starved);
   EXPECT_EQ(analysis.starved->from_capacity, analysis.account.idle());
   EXPECT_EQ(analysis.starved->from_variation, 0);
 }
 
-TEST(StallSplit, ARareSlowSampleIsAllVariance) {
-  const Analysis analysis = analysis_of(run(kRareSlowSample));
+TEST(StallSplit, BooksRareSlowSampleToVariation) {
+  const Analysis analysis = full_analysis(run(kRareSlowSample));
   ASSERT_TRUE(analysis.starved);
   EXPECT_EQ(analysis.account.idle(), 880 * kMillisecond);
   EXPECT_EQ(analysis.starved->from_capacity, 0);
@@ -52,9 +52,9 @@ TEST(StallSplit, ARareSlowSampleIsAllVariance) {
 
 // The mean batch takes 10.3 ms where 10 are there: 0.3 of a step of 10.3 ms are for want of
 // capacity.
-TEST(StallSplit, ADistributionAboveItsCapacityIsBoth) {
+TEST(StallSplit, SplitsDistributionAboveItsCapacity) {
   const Analysis analysis =
-      analysis_of(run("workers = 1\ncost = decode=exponential:1287500ns\nsteps = 1500\n"));
+      full_analysis(run("workers = 1\ncost = decode=exponential:1287500ns\nsteps = 1500\n"));
   ASSERT_TRUE(analysis.starved);
   const Account& account = analysis.account;
   const double per_step = static_cast<double>(analysis.starved->from_capacity) / 1500e6;
@@ -63,12 +63,12 @@ TEST(StallSplit, ADistributionAboveItsCapacityIsBoth) {
   EXPECT_GT(analysis.starved->from_variation, 0);
 }
 
-// What was measured has no declared costs: its rows and histograms are taken at their means.
-TEST(StallSplit, OfMeasuredSamplesIsAsOfDeclaredOnes) {
+// A measured run has no declared costs: the split uses the means of its rows and histograms.
+TEST(StallSplit, MatchesDeclaredCostsForMeasuredSamples) {
   RunRecord record =
       run("workers = 2\ncost = decode=exponential:3ms\ncost = collate=1ms\n"
           "steps = 300\n");
-  const StallSplit declared = *analysis_of(record).starved;
+  const StallSplit declared = *full_analysis(record).starved;
   record.engine = "native";
   record.config.engine.value = "native";
   record.config.data.source.value = "files";
@@ -76,25 +76,25 @@ TEST(StallSplit, OfMeasuredSamplesIsAsOfDeclaredOnes) {
   record.config.data.paths.set({"/data"});
   record.config.data.samples.value = 100'000;
   record.config.declared.cost = {};
-  const StallSplit measured = *analysis_of(record).starved;
+  const StallSplit measured = *full_analysis(record).starved;
   const auto window = static_cast<double>(record.ranks[0].window());
   EXPECT_NEAR(static_cast<double>(measured.from_capacity) / window,
               static_cast<double>(declared.from_capacity) / window, 0.02);
   EXPECT_GT(measured.from_variation, 0);
 }
 
-TEST(StallSplit, IsNotSaidWithoutACompute) {
+TEST(StallSplit, OmitsSplitWithoutCompute) {
   const Analysis analysis =
-      analysis_of(run_without_compute("workers = 1\ncost = decode=4ms\nsteps = 160\n"));
+      full_analysis(run_without_compute("workers = 1\ncost = decode=4ms\nsteps = 160\n"));
   EXPECT_TRUE(analysis.fit);
   EXPECT_FALSE(analysis.starved);
 }
 
 // Batch s is dispatched d x 2 takes before it is needed, and takes 160 ms: d = 8 (see
 // scenarios/one-slow-sample-deep-window.conf).
-TEST(RequiredPrefetchDepth, IsEnoughAndOneLessIsNot) {
+TEST(RequiredPrefetchDepth, FindsSmallestSufficientDepth) {
   const RunRecord record = run(kRareSlowSample);
-  const Analysis analysis = analysis_of(record);
+  const Analysis analysis = full_analysis(record);
   ASSERT_TRUE(analysis.depth);
   const RequiredPrefetchDepth& depth = *analysis.depth;
   EXPECT_EQ(depth.setting, "prefetch-factor");
@@ -106,10 +106,10 @@ TEST(RequiredPrefetchDepth, IsEnoughAndOneLessIsNot) {
   EXPECT_LT(model.predict_steps({{"prefetch-factor", "7"}}, 1000).ready, 0.999);
 }
 
-TEST(RequiredPrefetchDepth, OfSampleTasksIsAWindow) {
+TEST(RequiredPrefetchDepth, FindsWindowForSampleTasks) {
   const RunRecord record =
       run("workers = 2\ntask = sample\nwindow = 2\ncost = decode=exponential:2ms\nsteps = 300\n");
-  const Analysis analysis = analysis_of(record);
+  const Analysis analysis = full_analysis(record);
   ASSERT_TRUE(analysis.depth && analysis.depth->enough);
   const std::int64_t window = *analysis.depth->enough;
   const FittedModel model(record);
@@ -123,28 +123,28 @@ TEST(RequiredPrefetchDepth, OfSampleTasksIsAWindow) {
   EXPECT_LT(ready_with(window - 1), 0.999);
 }
 
-TEST(RequiredPrefetchDepth, NoneHelpsWorkersThatAreTooSlow) {
-  const Analysis analysis = analysis_of(run(kTooSlow));
+TEST(RequiredPrefetchDepth, FindsNoDepthForSlowWorkers) {
+  const Analysis analysis = full_analysis(run(kTooSlow));
   ASSERT_TRUE(analysis.depth);
   EXPECT_FALSE(analysis.depth->enough);
 }
 
 // A thousand steps are too few to try even one batch for each of 300 workers.
-TEST(RequiredPrefetchDepth, IsThePresentOneWhereAllStepsAreReadyAndNoneCanBeTried) {
+TEST(RequiredPrefetchDepth, KeepsPresentDepthIfNoneCanBeTried) {
   const Analysis analysis =
-      analysis_of(run("workers = 300\ncores = 400\ncost = decode=1ms\nsteps = 300\n"));
+      full_analysis(run("workers = 300\ncores = 400\ncost = decode=1ms\nsteps = 300\n"));
   ASSERT_TRUE(analysis.depth);
   EXPECT_EQ(analysis.depth->ready_now, 1);
   EXPECT_EQ(analysis.depth->enough, 2);
   EXPECT_GT(analysis.depth->memory, 0);
 }
 
-TEST(RequiredPrefetchDepth, IsNotSaidOfATrainerThatMakesItsBatches) {
-  EXPECT_FALSE(analysis_of(run("workers = 0\ncost = decode=1ms\nsteps = 160\n")).depth);
+TEST(RequiredPrefetchDepth, OmitsDepthWithoutWorkers) {
+  EXPECT_FALSE(full_analysis(run("workers = 0\ncost = decode=1ms\nsteps = 160\n")).depth);
 }
 
 // "(5.6-61.1)" was said of a simulation, by what the predictions of real runs were off by.
-TEST(PastPredictions, SayNothingOfASimulation) {
+TEST(PastPredictions, IgnoresSimulations) {
   const PastPredictions past = {20, 0.03, 0.67};
   RunRecord record = run(kTooSlow);
   Analysis simulated = analyse(record);

@@ -41,7 +41,7 @@ class SmallImages {
 class CudaPipelineTest : public testing::Test {
  protected:
   RunRecord run_on_pretender(std::string_view settings, std::atomic<int>* signal = nullptr) {
-    RunConfig config = config_of(settings);
+    RunConfig config = parse_config(settings);
     config.trainer.device.value = "cuda";
     RunContext context;
     context.stop_signal = signal;
@@ -55,13 +55,13 @@ class CudaPipelineTest : public testing::Test {
       std::make_shared<PretendRuntime>(PretendRuntime::Time::real);
 };
 
-TEST_F(CudaPipelineTest, ComputesAndCopiesAreBooked) {
+TEST_F(CudaPipelineTest, BooksComputesAndCopies) {
   const RunRecord record = run_on_pretender(
       "workers=2 batch=4 cost=decode=1ms:sleep cost=h2d=4ms compute=8ms steps=20 launches=3");
   EXPECT_FALSE(record.simulated);
   EXPECT_THAT(record.notes, Contains(HasSubstr("GPU 0: Pretender 0")));
   const RankRecord& rank = record.ranks.front();
-  const Account account = account_of(rank);
+  const Account account = rank_account(rank);
   Nanos sum = account.compute;
   for (const Nanos ns : account.stall) sum += ns;
   EXPECT_EQ(sum, account.window);
@@ -72,7 +72,7 @@ TEST_F(CudaPipelineTest, ComputesAndCopiesAreBooked) {
   EXPECT_EQ(runtime_->owned(), 0);
 }
 
-TEST_F(CudaPipelineTest, WhatTheDeviceSaysIsKeptBesideWhatTheDataSay) {
+TEST_F(CudaPipelineTest, KeepsNotesOfDeviceAndData) {
   const SmallImages images;
   const RunRecord record = run_on_pretender(
       "workers=1 batch=2 epochs=1 warmup=0 samples=9 size=16 data=" + images.path());
@@ -80,17 +80,17 @@ TEST_F(CudaPipelineTest, WhatTheDeviceSaysIsKeptBesideWhatTheDataSay) {
   EXPECT_THAT(record.notes, Contains(HasSubstr("the data has 4")));
 }
 
-TEST_F(CudaPipelineTest, RanksWaitForEachOther) {
+TEST_F(CudaPipelineTest, BooksWaitForSlowerRank) {
   const RunRecord record = run_on_pretender(
       "ranks=2 sync-ranks=true workers=1 batch=1 cost=decode=1ms:sleep compute=4ms steps=20 "
       "inject=decode=+20ms@rank=1");
   ASSERT_EQ(record.ranks.size(), 2U);
-  EXPECT_GE(account_of(record.ranks[0]).waiting_for_ranks, 20 * 8 * kMillisecond);
-  EXPECT_GE(account_of(record.ranks[0]).stall[Cause::decode], 20 * 8 * kMillisecond);
+  EXPECT_GE(rank_account(record.ranks[0]).waiting_for_ranks, 20 * 8 * kMillisecond);
+  EXPECT_GE(rank_account(record.ranks[0]).stall[Cause::decode], 20 * 8 * kMillisecond);
 }
 
 // Rank 0 has its second batch long before rank 1 comes to the first gate.
-TEST_F(CudaPipelineTest, ACopyThatBlocksDoesNotKeepTheOtherRankFromItsGate) {
+TEST_F(CudaPipelineTest, RunsOtherRankDuringBlockedCopy) {
   const SmallImages images;
   runtime_->copies_block = true;
   const RunRecord record = run_on_pretender(
@@ -98,11 +98,11 @@ TEST_F(CudaPipelineTest, ACopyThatBlocksDoesNotKeepTheOtherRankFromItsGate) {
       "compute=4ms inject=decode=+20ms@rank=1 data=" +
       images.path());
   EXPECT_EQ(record.ranks[0].steps(), 5);
-  EXPECT_GE(account_of(record.ranks[0]).waiting_for_ranks, 5 * 8 * kMillisecond);
+  EXPECT_GE(rank_account(record.ranks[0]).waiting_for_ranks, 5 * 8 * kMillisecond);
 }
 
-// Where it blocks although it should not: in the driver nobody looks at a signal.
-TEST_F(CudaPipelineTest, WhoeverIsBlockedInTheDriverCanBeStopped) {
+// A copy blocks here in error. A thread inside the driver does not check for signals.
+TEST_F(CudaPipelineTest, StopsThreadBlockedInDriver) {
   const SmallImages images;
   runtime_->copies_block = true;
   std::atomic<int> signal{0};
@@ -117,19 +117,19 @@ TEST_F(CudaPipelineTest, WhoeverIsBlockedInTheDriverCanBeStopped) {
         "inject=decode=+60s@rank=1 data=" +
             images.path(),
         &signal);
-  } catch (const RunError&) {  // it has no step
+  } catch (const RunError&) {  // the run has no step
   }
-  EXPECT_LT(monotonic_now() - begin, 60 * kSecond);  // when the other rank would have come
+  EXPECT_LT(monotonic_now() - begin, 60 * kSecond);  // the time at which the other rank would come
 }
 
-TEST_F(CudaPipelineTest, MoreLaunchesThanAGpuQueuesAreRefusedWhereRanksWait) {
+TEST_F(CudaPipelineTest, RejectsMoreLaunchesThanGpuQueuesIfRanksWait) {
   const std::string settings =
       "ranks=2 sync-ranks=true workers=1 batch=1 steps=2 compute=4ms in-flight=4 ";
   EXPECT_THROW(run_on_pretender(settings + "launches=600"), RunError);
   EXPECT_NO_THROW(run_on_pretender(settings + "launches=100"));
 }
 
-TEST_F(CudaPipelineTest, ALostDeviceEndsTheRunWithOneSentence) {
+TEST_F(CudaPipelineTest, ReportsLostDeviceInOneSentence) {
   runtime_->fail("record", 100, "cudaErrorLaunchFailure");
   try {
     run_on_pretender("workers=2 batch=4 cost=decode=1ms:sleep compute=2ms steps=500");
@@ -139,7 +139,7 @@ TEST_F(CudaPipelineTest, ALostDeviceEndsTheRunWithOneSentence) {
   }
 }
 
-TEST_F(CudaPipelineTest, TooLittleMemoryIsSaidBeforeAnythingRuns) {
+TEST_F(CudaPipelineTest, ReportsMissingMemoryBeforeRun) {
   runtime_->host_memory = 0;
   try {
     run_on_pretender("workers=2 batch=4 cost=decode=1ms:sleep compute=2ms steps=5");

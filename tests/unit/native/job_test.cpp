@@ -1,4 +1,4 @@
-// What trainers tell the job's own thread comes in the order in which it can be used.
+// The job's own thread receives the reports of trainers in an order that it can use.
 #include "engine/native/rank_share.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ struct Order : EventObserver {
 };
 
 // Trainers begin one after the other while the first ones have steps already.
-TEST(NativeJob, AStepIsNeverFoldedBeforeItsRanksFirstAsk) {
+TEST(NativeJob, FoldsStepsOnlyAfterFirstAsk) {
   Order order;
   RunContext context;
   context.observer = &order;
@@ -48,8 +48,8 @@ TEST(NativeJob, AStepIsNeverFoldedBeforeItsRanksFirstAsk) {
 }
 
 // However the trainers and the thread that takes come to run.
-TEST(NativeJob, ReportsBringAFirstAskWithOrBeforeItsSteps) {
-  const LoaderPlan plan(config_of("steps=1 compute=1us"));
+TEST(NativeJob, ReportsFirstAskNoLaterThanSteps) {
+  const LoaderPlan plan(parse_config("steps=1 compute=1us"));
   std::atomic<int> stop{0};
   Job job(plan, nullptr, {}, false, {}, stop);
   constexpr std::int32_t kRanks = 2000;
@@ -69,8 +69,8 @@ TEST(NativeJob, ReportsBringAFirstAskWithOrBeforeItsSteps) {
   EXPECT_EQ(order.too_early, 0);
 }
 
-// In a child, which has none left.
-TEST(RunQueue, OfAThreadWithoutDescriptorsIsAShortageOfThem) {
+// A child process has no descriptor left.
+TEST(RunQueue, ReportsMissingDescriptorsOfThread) {
   if (!RunQueueMeter().known()) GTEST_SKIP() << "no schedstat";
   const pid_t child = ::fork();
   if (child == 0) {
@@ -83,9 +83,9 @@ TEST(RunQueue, OfAThreadWithoutDescriptorsIsAShortageOfThem) {
     } catch (const RunError& error) {
       message = error.what();
     }
-    const bool is_told = message.starts_with("a thread: Too many open files for /proc") &&
-                         message.find("ulimit -n") != std::string::npos;
-    ::_exit(is_told ? 0 : 1);
+    const bool is_reported = message.starts_with("a thread: Too many open files for /proc") &&
+                             message.find("ulimit -n") != std::string::npos;
+    ::_exit(is_reported ? 0 : 1);
   }
   int status = -1;
   ::waitpid(child, &status, 0);

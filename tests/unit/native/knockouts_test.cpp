@@ -68,7 +68,7 @@ class Knockout : public testing::Test {
 };
 TempFolder* Knockout::folder_ = nullptr;
 
-TEST_F(Knockout, WithoutReadingTheSameImagesAreDecoded) {
+TEST_F(Knockout, DecodesSameImagesWithoutReading) {
   const Result base = load({});
   const Result without = load({Stage::read, Stage::read_decompress});
   EXPECT_EQ(base.count(Stage::read), 24);
@@ -81,7 +81,7 @@ TEST_F(Knockout, WithoutReadingTheSameImagesAreDecoded) {
   EXPECT_EQ(base.metric("memory.replayed_samples"), -1);
 }
 
-TEST_F(Knockout, WithoutDecodingAugmentHasRealImages) {
+TEST_F(Knockout, KeepsRealImagesForAugmentWithoutDecoding) {
   const Result base = load({});
   for (const Knockouts& out : {Knockouts{Stage::decode}, Knockouts{Stage::read, Stage::decode}}) {
     const Result without = load(out);
@@ -92,7 +92,7 @@ TEST_F(Knockout, WithoutDecodingAugmentHasRealImages) {
   }
 }
 
-TEST_F(Knockout, WithoutAugmentingBatchesHoldFinishedSamples) {
+TEST_F(Knockout, FillsBatchesWithFinishedSamplesWithoutAugment) {
   const Result base = load({});
   for (const std::string setting : {"memory=pinned-slots", "memory=pin-thread", "task=sample"}) {
     SCOPED_TRACE(setting);
@@ -104,7 +104,7 @@ TEST_F(Knockout, WithoutAugmentingBatchesHoldFinishedSamples) {
   }
 }
 
-TEST_F(Knockout, WithoutAnyLoaderBatchesStayValid) {
+TEST_F(Knockout, KeepsBatchesValidWithoutLoader) {
   const Result base = load({});
   const Result without = load({Stage::read, Stage::decode, Stage::augment, Stage::collate});
   for (Stage stage : {Stage::read, Stage::decode, Stage::augment})
@@ -113,13 +113,13 @@ TEST_F(Knockout, WithoutAnyLoaderBatchesStayValid) {
   for (std::uint64_t sample : without.contents()) EXPECT_TRUE(base.contents().contains(sample));
 }
 
-TEST_F(Knockout, WithoutCopiesTheFirstBatchesAreCopiedOnly) {
+TEST_F(Knockout, CopiesOnlyFirstBatchesWithoutCopyStage) {
   const Result base = load({}, "device=sim compute=100us in-flight=2");
   const Result without = load({Stage::h2d}, "device=sim compute=100us in-flight=2");
   EXPECT_EQ(base.count(Stage::h2d), 8);
   EXPECT_LE(without.count(Stage::h2d), 2);
   EXPECT_EQ(without.record.ranks[0].steps(), 8);
-  // What a GPU makes of the bytes is no part of their copy.
+  // Later steps compute on the bytes of an earlier copy.
   const Bytes batch = 3 * kSampleBytes;
   ASSERT_GE(without.kept.size(), 8U);
   for (std::size_t step = 0; step < without.kept.size(); ++step)
@@ -127,13 +127,13 @@ TEST_F(Knockout, WithoutCopiesTheFirstBatchesAreCopiedOnly) {
   EXPECT_THAT(base.kept, ::testing::Each(0));
 }
 
-TEST_F(Knockout, InjectedDelaysGoWithTheirStage) {
+TEST_F(Knockout, RemovesInjectedDelaysOfStage) {
   const Result without = load({Stage::decode}, "device=null inject=decode=+30s");
   EXPECT_EQ(without.count(Stage::decode), 0);
   EXPECT_GE(without.samples.size(), 24u);
 }
 
-TEST_F(Knockout, DeclaredStagesAreLeftOutToo) {
+TEST_F(Knockout, RemovesDeclaredStages) {
   RunContext context;
   context.knockouts = {Stage::decode, Stage::collate, Stage::transport};
   const RunRecord record =

@@ -15,7 +15,7 @@ using testing::HasSubstr;
 constexpr const char* kBatches = "batch=10 delivered-bytes=1000 cost=decode=1ms ";
 
 Bytes needed(const std::string& settings) {
-  const RunConfig config = config_of(kBatches + settings);
+  const RunConfig config = parse_config(kBatches + settings);
   return memory_needed(LoaderPlan(config));
 }
 
@@ -31,7 +31,7 @@ TEST(Fit, CountsEverySlotOfEveryRank) {
 }
 
 TEST(Fit, CountsWhatWorkersReadAhead) {
-  const RunConfig config = config_of(std::string(kBatches) + "workers=2 ranks=3");
+  const RunConfig config = parse_config(std::string(kBatches) + "workers=2 ranks=3");
   const LoaderPlan plan(config);
   EXPECT_EQ(memory_needed(plan, 1'000'000), 6'210'000);
   const Bytes all = 6'210'000 + account_needed(plan);
@@ -39,9 +39,9 @@ TEST(Fit, CountsWhatWorkersReadAhead) {
   EXPECT_THROW(check_fit(plan, all - 1, 1'000'000), RunError);
 }
 
-TEST(Fit, WhatIsBeyondAllNumbersDoesNotFit) {
+TEST(Fit, RejectsSizesBeyondIntegerRange) {
   constexpr Bytes kMax = std::numeric_limits<Bytes>::max();
-  const RunConfig config = config_of(std::string(kBatches) + "workers=3 ranks=3");
+  const RunConfig config = parse_config(std::string(kBatches) + "workers=3 ranks=3");
   const LoaderPlan plan(config);
   for (const Bytes read_ahead : {kMax, kMax / 3, kMax / 9 + 1, Bytes{9'000'000} << 40}) {
     EXPECT_EQ(memory_needed(plan, read_ahead), kMax);
@@ -51,13 +51,13 @@ TEST(Fit, WhatIsBeyondAllNumbersDoesNotFit) {
 
 TEST(Fit, CountsTheNumbersOfTheSamplesOfEveryBatch) {
   const auto account = [](const std::string& settings) {
-    const RunConfig config = config_of("cost=decode=1ms workers=1 " + settings);
+    const RunConfig config = parse_config("cost=decode=1ms workers=1 " + settings);
     return account_needed(LoaderPlan(config));
   };
   EXPECT_GE(account("batch=1000 prefetch=1000") - account("batch=1 prefetch=1000"),
             1000 * 999 * Bytes{sizeof(std::int64_t)});
   EXPECT_GE(account("batch=1 prefetch=1000000"), 1'000'000 * Bytes{sizeof(Batch)});
-  const RunConfig config = config_of("cost=decode=1ms workers=1 batch=4 prefetch=16777216");
+  const RunConfig config = parse_config("cost=decode=1ms workers=1 batch=4 prefetch=16777216");
   try {
     check_account_fits(LoaderPlan(config), Bytes{4} << 30);
     FAIL() << "it was not refused";
@@ -68,10 +68,10 @@ TEST(Fit, CountsTheNumbersOfTheSamplesOfEveryBatch) {
   }
 }
 
-// Of few threads each has all that it could need; of many they share.
-TEST(Fit, LogsOfManyThreadsAreShorter) {
+// Few threads each get the longest log. Many threads share the memory.
+TEST(Fit, ShortensLogsOfManyThreads) {
   const auto entries = [](const std::string& settings) {
-    const RunConfig config = config_of("cost=decode=1ms batch=1 " + settings);
+    const RunConfig config = parse_config("cost=decode=1ms batch=1 " + settings);
     return log_entries(LoaderPlan(config));
   };
   EXPECT_EQ(entries("workers=2"), 32'768U);
@@ -80,16 +80,16 @@ TEST(Fit, LogsOfManyThreadsAreShorter) {
   EXPECT_EQ(entries("workers=64 ranks=8 executor=processes"), 1'024U);
 }
 
-TEST(Threads, OfAllRanksAreHeldAgainstTheirLimit) {
+TEST(Threads, ComparesThreadsOfAllRanksWithLimit) {
   const auto needed = [](const std::string& settings) {
-    const RunConfig config = config_of("cost=decode=1ms batch=1 " + settings);
+    const RunConfig config = parse_config("cost=decode=1ms batch=1 " + settings);
     return threads_needed(LoaderPlan(config));
   };
   EXPECT_EQ(needed("workers=4 ranks=3"), 15);
   EXPECT_EQ(needed("workers=0"), 1);
   EXPECT_EQ(needed("workers=4 executor=processes"), 9);
   EXPECT_EQ(needed("workers=4 memory=pin-thread"), 6);
-  const RunConfig config = config_of("cost=decode=1ms batch=1 workers=4 ranks=2000");
+  const RunConfig config = parse_config("cost=decode=1ms batch=1 workers=4 ranks=2000");
   const LoaderPlan plan(config);
   EXPECT_NO_THROW(check_threads(plan, std::nullopt));
   EXPECT_NO_THROW(check_threads(plan, ThreadLimit{10'000, "ulimit -u"}));
@@ -103,8 +103,8 @@ TEST(Threads, OfAllRanksAreHeldAgainstTheirLimit) {
   }
 }
 
-TEST(Fit, RefusesWhatDoesNotFitInOneSentence) {
-  const RunConfig config = config_of(std::string(kBatches) + "workers=2 ranks=3");
+TEST(Fit, RejectsMissingMemoryInOneSentence) {
+  const RunConfig config = parse_config(std::string(kBatches) + "workers=2 ranks=3");
   const LoaderPlan plan(config);
   const Bytes all = 210'000 + account_needed(plan);
   EXPECT_NO_THROW(check_fit(plan, all));

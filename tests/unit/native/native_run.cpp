@@ -24,7 +24,7 @@
 namespace loaderscope::native {
 namespace {
 
-std::uint64_t hash_of(const std::byte* bytes, Bytes count) {
+std::uint64_t hash_sample(const std::byte* bytes, Bytes count) {
   std::uint64_t hash = 0xcbf29ce484222325u;
   for (Bytes i = 0; i < count; ++i)
     hash = (hash ^ static_cast<std::uint64_t>(bytes[i])) * 0x100000001b3u;
@@ -66,7 +66,7 @@ class LateWakings {
   }
 
   SharedMemory memory_;
-  std::atomic<Nanos>* latest_;  // in it
+  std::atomic<Nanos>* latest_;  // points into memory_
   pid_t child_ = -1;
 };
 
@@ -74,13 +74,13 @@ constexpr Nanos kDisturbed = kMillisecond;
 
 }  // namespace
 
-RunConfig config_of(std::string_view settings) {
+RunConfig parse_config(std::string_view settings) {
   std::vector<std::string> notes;
   return resolve(test::given_in_words(settings), MachineLimits{1024}, notes);
 }
 
 RunRecord run(std::string_view settings, const RunContext& context) {
-  return run_native(config_of(settings), context);
+  return run_native(parse_config(settings), context);
 }
 
 void expect_in_a_quiet_moment(const std::function<std::string()>& wrong) {
@@ -90,7 +90,7 @@ void expect_in_a_quiet_moment(const std::function<std::string()>& wrong) {
     const std::string once = wrong();
     if (once.empty()) return;
     const Nanos latest = watch.latest();
-    all += fmt::format("\n{} (a sleep beside it ended {:.1f} ms late)", once,
+    all += fmt::format("\n{} (a sleep at the same time ended {:.1f} ms late)", once,
                        static_cast<double>(latest) / 1e6);
     if (latest < kDisturbed) break;
     std::this_thread::sleep_for(std::chrono::milliseconds(100 * attempt));
@@ -101,10 +101,10 @@ void expect_in_a_quiet_moment(const std::function<std::string()>& wrong) {
 void expect_closes(const RunRecord& record) {
   for (std::size_t rank = 0; rank < record.ranks.size(); ++rank) {
     SCOPED_TRACE("rank " + std::to_string(rank));
-    const RankRecord& of_rank = record.ranks[rank];
-    Nanos at = of_rank.first_ask;
+    const RankRecord& rank_record = record.ranks[rank];
+    Nanos at = rank_record.first_ask;
     std::int64_t step = 0;
-    of_rank.rows.for_each([&](const StepRow& row) {
+    rank_record.rows.for_each([&](const StepRow& row) {
       EXPECT_EQ(row.step, step++);
       EXPECT_EQ(row.idle_begin, at);
       Nanos booked = 0;
@@ -115,8 +115,8 @@ void expect_closes(const RunRecord& record) {
       EXPECT_EQ(booked, row.idle()) << "step " << row.step;
       at = row.compute_end;
     });
-    EXPECT_EQ(of_rank.window_end, at);
-    const Account account = account_of(of_rank);
+    EXPECT_EQ(rank_record.window_end, at);
+    const Account account = rank_account(rank_record);
     Nanos sum = account.compute;
     for (const Nanos ns : account.stall) sum += ns;
     EXPECT_EQ(sum, account.window);
@@ -135,8 +135,8 @@ class NotingDevices::Noting : public Device {
     delivered.step = job.step;
     delivered.kept = job.reused_bytes;
     for (Bytes at = 0; job.host != nullptr && at < job.bytes; at += owner_.sample_bytes_)
-      delivered.samples.push_back(hash_of(job.host + at, owner_.sample_bytes_));
-    in_use_[job.step] = job;
+      delivered.samples.push_back(hash_sample(job.host + at, owner_.sample_bytes_));
+    pending_jobs_[job.step] = job;
     seen_[job.step] = delivered.samples;
     {
       const std::lock_guard lock(owner_.mutex_);
@@ -149,13 +149,13 @@ class NotingDevices::Noting : public Device {
     device_->submit_compute(step, duration);
   }
   bool wait_computed(std::int64_t step) override {
-    for (auto at = in_use_.begin(); at != in_use_.end() && at->first <= step;
-         at = in_use_.erase(at)) {
+    for (auto at = pending_jobs_.begin(); at != pending_jobs_.end() && at->first <= step;
+         at = pending_jobs_.erase(at)) {
       const CopyJob& job = at->second;
       const std::vector<std::uint64_t>& samples = seen_[at->first];
       for (std::size_t i = 0; i < samples.size(); ++i) {
         const std::byte* sample = job.host + static_cast<Bytes>(i) * owner_.sample_bytes_;
-        if (hash_of(sample, owner_.sample_bytes_) != samples[i]) ++owner_.overwritten_;
+        if (hash_sample(sample, owner_.sample_bytes_) != samples[i]) ++owner_.overwritten_;
       }
       seen_.erase(at->first);
     }
@@ -167,7 +167,7 @@ class NotingDevices::Noting : public Device {
   NotingDevices& owner_;
   std::size_t rank_;
   std::unique_ptr<Device> device_;
-  std::map<std::int64_t, CopyJob> in_use_;
+  std::map<std::int64_t, CopyJob> pending_jobs_;
   std::map<std::int64_t, std::vector<std::uint64_t>> seen_;
 };
 

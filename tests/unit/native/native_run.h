@@ -26,7 +26,7 @@ namespace loaderscope::native {
 
 // The settings as a scenario would give them, "workers=1 cost=decode=8ms:sleep ...", for a machine
 // with 1024 cores.
-RunConfig config_of(std::string_view settings);
+RunConfig parse_config(std::string_view settings);
 RunRecord run(std::string_view settings, const RunContext& context = {});
 
 // In every row of every rank: compute + all causes = window, to the ns, without a gap between rows.
@@ -36,14 +36,14 @@ void expect_closes(const RunRecord& record);
 // bends what is measured, it is asked again a moment later, up to ten times; else it fails at once.
 void expect_in_a_quiet_moment(const std::function<std::string()>& wrong);
 
-// What the device of one rank was handed.
+// A batch that the device of one rank received.
 struct Delivered {
   std::int64_t step = 0;
   std::vector<std::uint64_t> samples;  // a hash of the bytes of each
-  Bytes kept = 0;                      // on the device
+  Bytes kept = 0;                      // bytes of an earlier step, reused on the device
 };
 
-inline constexpr Bytes kSampleBytes = Bytes{3} * 16 * 16;  // with "size=16 transfer=u8"
+inline constexpr Bytes kSampleBytes = Bytes{3} * 16 * 16;  // "size=16 transfer=u8"
 
 // Devices that note what they are handed and pass it on to the device of the configuration. They
 // also check that memory is left alone until the step has computed.
@@ -52,7 +52,7 @@ class NotingDevices {
   explicit NotingDevices(Bytes sample_bytes) : sample_bytes_(sample_bytes) {}
 
   RunContext context();
-  std::vector<Delivered> delivered(std::size_t rank = 0) const;  // in the order of steps
+  std::vector<Delivered> delivered(std::size_t rank = 0) const;  // sorted by step
   std::int64_t overwritten() const { return overwritten_.load(); }
 
  private:

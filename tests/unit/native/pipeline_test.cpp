@@ -41,7 +41,7 @@ std::string name_of_case(const testing::TestParamInfo<OnExecutor>& info) {
 
 class Pipeline : public testing::TestWithParam<OnExecutor> {};
 
-TEST_P(Pipeline, IsBoundBy) {
+TEST_P(Pipeline, NamesLimitingCause) {
   expect_in_a_quiet_moment([]() -> std::string {
     const RunRecord record =
         run(std::string("executor=") + GetParam().executor + " " + GetParam().what.settings);
@@ -103,7 +103,7 @@ const Case kHandingOver[] = {
      "workers=1 batch=1 memory=pin-thread cost=decode=1ms:sleep cost=pin=6ms:sleep compute=2ms "
      "warmup=2 steps=24",
      "pin"},
-    // Nobody pins ahead of the trainer that makes its batches itself.
+    // A trainer that makes its own batches also pins them itself.
     {"pin_without_workers",
      "workers=0 batch=1 memory=pin-thread cost=decode=1ms:sleep cost=pin=6ms:sleep compute=2ms "
      "warmup=2 steps=24",
@@ -171,14 +171,14 @@ const Case kEpochs[] = {
 INSTANTIATE_TEST_SUITE_P(Epochs, Pipeline, testing::ValuesIn(on_each_executor(kEpochs)),
                          name_of_case);
 
-Nanos production_of(const Account& account) {
+Nanos production_wait(const Account& account) {
   Nanos sum = 0;
   for (const Nanos ns : account.why) sum += ns;
   return sum;
 }
 
 // Others may want the core too: then the worker waits for it, and that is known.
-TEST(PipelineContention, ABusyWorkerWaitsForItsCoreOrHasIt) {
+TEST(PipelineContention, BooksBusyWorkerToDecodeOrContention) {
   expect_in_a_quiet_moment([]() -> std::string {
     const RunRecord record =
         run("workers=1 batch=1 cost=decode=6ms:cpu compute=1ms warmup=2 steps=24");
@@ -187,43 +187,43 @@ TEST(PipelineContention, ABusyWorkerWaitsForItsCoreOrHasIt) {
     EXPECT_EQ(decode.count, 24);
     EXPECT_GE(decode.cpu, 24 * 6 * kMillisecond * 95 / 100);
     EXPECT_LT(decode.cpu, 24 * 6 * kMillisecond * 2);
-    const Account account = account_of(record.ranks[0]);
+    const Account account = rank_account(record.ranks[0]);
     const Nanos making = account.stall[Cause::decode] + account.stall[Cause::contention];
     return making * 2 > account.idle() ? "" : analyse(record).verdict.sentence;
   });
 }
 
-TEST(PipelineWhy, AWorkerThatNeverRestsLacksCapacity) {
+TEST(PipelineWhy, ReportsCapacityForWorkerThatNeverRests) {
   const Account account = analyse(run("workers=1 batch=1 cost=decode=6ms:sleep compute=2ms "
                                       "warmup=2 steps=24"))
                               .account;
-  EXPECT_GT(account.why[Why::capacity] * 2, production_of(account));
+  EXPECT_GT(account.why[Why::capacity] * 2, production_wait(account));
 }
 
 // One at a time: each is made while the one before computes, 12 ms. Every fourth takes 21, after a
 // rest of 11: nothing but an earlier dispatch would help.
-TEST(PipelineWhy, AWorkerThatRestedLacksDepth) {
+TEST(PipelineWhy, ReportsDepthForWorkerThatRested) {
   expect_in_a_quiet_moment([]() -> std::string {
     const Account account =
         analyse(run("workers=1 prefetch=1 in-flight=1 batch=1 cost=decode=1ms:sleep "
                     "inject=decode=+20ms@every=4 compute=12ms warmup=4 steps=24"))
             .account;
     const Nanos depth = account.why[Why::depth];
-    if (depth * 2 > production_of(account) && depth > 9 * kMillisecond) return "";
-    return std::to_string(depth) + " of " + std::to_string(production_of(account)) + " ns";
+    if (depth * 2 > production_wait(account) && depth > 9 * kMillisecond) return "";
+    return std::to_string(depth) + " of " + std::to_string(production_wait(account)) + " ns";
   });
 }
 
-TEST(PipelineWhy, TheFirstBatchOfAnEpochIsEpoch) {
+TEST(PipelineWhy, ReportsEpochForFirstBatchOfEpoch) {
   const Account account =
       analyse(run("workers=2 batch=1 samples=4 epochs=7 cost=startup=20ms cost=decode=2ms:sleep "
                   "compute=2ms warmup=4"))
           .account;
-  EXPECT_GT(account.why[Why::epoch] * 2, production_of(account));
+  EXPECT_GT(account.why[Why::epoch] * 2, production_wait(account));
 }
 
 // Worker 0 needs 24 ms a batch, worker 1 6. In order two steps per 24 ms, else five.
-TEST(PipelineOrder, AnyOrderGivesBackWhatTheOrderCosts) {
+TEST(PipelineOrder, SavesCostOfOrderIfUnordered) {
   constexpr const char* kSlowWorker =
       "workers=2 batch=1 cost=decode=6ms:sleep inject=decode=+18ms@worker=0 compute=2ms warmup=4 "
       "steps=30";
@@ -232,8 +232,8 @@ TEST(PipelineOrder, AnyOrderGivesBackWhatTheOrderCosts) {
     const RunRecord any = run(std::string(kSlowWorker) + " in-order=false");
     expect_closes(in_order);
     expect_closes(any);
-    EXPECT_EQ(account_of(any.ranks[0]).order, 0);
-    const Account account = account_of(in_order.ranks[0]);
+    EXPECT_EQ(rank_account(any.ranks[0]).order, 0);
+    const Account account = rank_account(in_order.ranks[0]);
     const double gain = analyse(any).samples_per_s.mean / analyse(in_order).samples_per_s.mean;
     if (account.order * 2 > account.idle() && gain > 1.3) return "";
     return std::to_string(account.order) + " of " + std::to_string(account.idle()) + " ns, " +
@@ -245,19 +245,19 @@ constexpr const char* kTwoRanks =
     "ranks=2 batch=1 cost=decode=4ms:sleep inject=decode=+8ms@rank=1 compute=2ms "
     "warmup=2 steps=24";
 
-TEST(PipelineRanks, AloneEachHasItsOwnWindow) {
+TEST(PipelineRanks, EndsWindowsSeparatelyWithoutBarrier) {
   expect_in_a_quiet_moment([]() -> std::string {
     const RunRecord record = run(std::string(kTwoRanks) + " workers=1");
     expect_closes(record);
     EXPECT_EQ(record.ranks.at(0).steps(), 24);
     EXPECT_EQ(record.ranks.at(1).steps(), 24);
-    EXPECT_EQ(account_of(record.ranks[0]).waiting_for_ranks, 0);
+    EXPECT_EQ(rank_account(record.ranks[0]).waiting_for_ranks, 0);
     const Nanos fast = record.ranks[0].window(), slow = record.ranks[1].window();
     return slow > fast * 3 / 2 ? "" : std::to_string(fast) + " and " + std::to_string(slow) + " ns";
   });
 }
 
-TEST(PipelineRanks, WithABarrierAllWaitForTheSlowest) {
+TEST(PipelineRanks, WaitsForSlowestRankWithBarrier) {
   for (const std::string more :
        {" workers=1", " workers=1 copy=sync cost=h2d=1ms", " workers=1 copy=stream cost=h2d=1ms",
         " workers=1 memory=pageable cost=h2d=1ms", " workers=0"}) {
@@ -268,7 +268,7 @@ TEST(PipelineRanks, WithABarrierAllWaitForTheSlowest) {
       EXPECT_EQ(record.ranks.at(0).steps(), 24);
       EXPECT_EQ(record.ranks.at(1).steps(), 24);
       EXPECT_EQ(record.ranks[0].window_end, record.ranks[1].window_end);
-      const Account fast = account_of(record.ranks[0]), slow = account_of(record.ranks[1]);
+      const Account fast = rank_account(record.ranks[0]), slow = rank_account(record.ranks[1]);
       const bool fast_waits = fast.waiting_for_ranks * 2 > fast.idle();
       const bool slow_waits = slow.waiting_for_ranks * 2 >= slow.idle();
       if (fast_waits && !slow_waits) return "";
@@ -279,8 +279,8 @@ TEST(PipelineRanks, WithABarrierAllWaitForTheSlowest) {
   }
 }
 
-// A rank that has ended goes on loading beside the others, and is not kept.
-TEST(PipelineRanks, OneThatHasEndedIsNotKept) {
+// A rank that has ended continues to load during the steps of the others. Its steps are not kept.
+TEST(PipelineRanks, DropsStepsAfterEndOfRank) {
   struct Counter : EventObserver {
     std::int64_t steps[2] = {0, 0};
     void first_ask(std::int32_t, Nanos) override {}
@@ -299,7 +299,7 @@ TEST(PipelineRanks, OneThatHasEndedIsNotKept) {
   EXPECT_EQ(counter.steps[1], 22);
 }
 
-TEST(PipelineWindow, BySteps) {
+TEST(PipelineWindow, EndsAfterSteps) {
   const RunRecord record =
       run("workers=3 batch=1 cost=decode=1ms:sleep compute=1ms warmup=5 steps=31");
   EXPECT_EQ(record.ranks[0].steps(), 31);
@@ -307,15 +307,15 @@ TEST(PipelineWindow, BySteps) {
   EXPECT_FALSE(record.input_ended_in_warmup);
 }
 
-TEST(PipelineWindow, ByDurationEndsOnAMultipleOfTheWorkers) {
+TEST(PipelineWindow, EndsOnMultipleOfWorkersAfterDuration) {
   const RunRecord record =
       run("workers=3 batch=1 cost=decode=1ms:sleep compute=1ms warmup=5 duration=200ms");
   EXPECT_EQ(record.ranks[0].steps() % 3, 0);
   EXPECT_GE(record.ranks[0].window(), 200 * kMillisecond);
-  EXPECT_LT(record.ranks[0].window(), 10 * kSecond);  // as without the setting
+  EXPECT_LT(record.ranks[0].window(), 10 * kSecond);  // the default duration
 }
 
-TEST(PipelineWindow, ByEpochsHoldsEveryStep) {
+TEST(PipelineWindow, HoldsEveryStepOfEpochs) {
   for (const std::string more :
        {"workers=3", "workers=3 persistent-workers=true", "workers=0", "workers=2 task=sample",
         "workers=3 in-order=false", "workers=2 memory=pin-thread", "workers=2 ranks=2",
@@ -329,7 +329,7 @@ TEST(PipelineWindow, ByEpochsHoldsEveryStep) {
         run("batch=4 samples=26 epochs=5 warmup=2 cost=decode=100us:sleep " +
             std::string(more.find("null") == more.npos ? "compute=100us " : "") + more);
     expect_closes(record);
-    const std::int64_t batches = record.ranks.size() == 2 ? 4 : 7;  // of 13 samples, of 26
+    const std::int64_t batches = record.ranks.size() == 2 ? 4 : 7;  // 13 or 26 samples
     for (const RankRecord& rank : record.ranks) {
       EXPECT_EQ(rank.rows.size(), 5 * batches);
       EXPECT_EQ(rank.warmup_steps, 2);
@@ -338,7 +338,7 @@ TEST(PipelineWindow, ByEpochsHoldsEveryStep) {
 }
 
 // The last steps of the input come in just before the loader says that it is over.
-TEST(PipelineWindow, NoStepIsLostAtTheEndOfTheInput) {
+TEST(PipelineWindow, KeepsLastStepsOfInput) {
   for (int i = 0; i < 40; ++i) {
     const RunRecord record = run("workers=1 batch=1 samples=" + std::to_string(8 + i % 9) +
                                  " epochs=1 warmup=0 cost=decode=700us:sleep device=null");
@@ -346,7 +346,7 @@ TEST(PipelineWindow, NoStepIsLostAtTheEndOfTheInput) {
   }
 }
 
-TEST(PipelineWindow, WarmUpByTime) {
+TEST(PipelineWindow, LimitsWarmUpByTime) {
   const RunRecord record =
       run("workers=1 batch=1 cost=decode=2ms:sleep compute=1ms warmup=500ms steps=20");
   EXPECT_EQ(record.ranks[0].steps(), 20);
@@ -354,7 +354,7 @@ TEST(PipelineWindow, WarmUpByTime) {
   EXPECT_LE(record.ranks[0].window_begin - record.ranks[0].first_ask, 500 * kMillisecond);
 }
 
-TEST(PipelineWindow, InputThatEndsInTheWarmUpIsTheWindow) {
+TEST(PipelineWindow, CoversInputThatEndsInWarmUp) {
   const RunRecord record =
       run("workers=2 batch=1 samples=6 epochs=1 cost=decode=1ms:sleep compute=1ms warmup=10");
   EXPECT_TRUE(record.input_ended_in_warmup);
@@ -362,7 +362,7 @@ TEST(PipelineWindow, InputThatEndsInTheWarmUpIsTheWindow) {
   EXPECT_FALSE(analyse(record).verdict.bound_by.has_value());
 }
 
-TEST(PipelineStop, ASignalKeepsWhatWasMeasured) {
+TEST(PipelineStop, KeepsMeasurementsAfterSignal) {
   for (const std::string more :
        {"workers=2", "workers=0", "workers=2 task=sample", "workers=2 memory=pin-thread",
         "workers=2 ranks=2 sync-ranks=true inject=decode=+30ms@rank=1", "workers=1 device=null",
@@ -373,7 +373,7 @@ TEST(PipelineStop, ASignalKeepsWhatWasMeasured) {
     RunContext context;
     context.stop_signal = &signal;
     context.on_progress = [&](const Progress& progress) {
-      if (progress.steps >= 20) signal = 2;  // of all ranks together
+      if (progress.steps >= 20) signal = 2;  // sum over all ranks
     };
     const RunRecord record =
         run("batch=2 warmup=1 steps=100000 cost=decode=2ms:sleep " +
@@ -386,7 +386,7 @@ TEST(PipelineStop, ASignalKeepsWhatWasMeasured) {
   }
 }
 
-TEST(PipelineStop, BeforeTheFirstStep) {
+TEST(PipelineStop, StopsBeforeFirstStep) {
   std::atomic<int> signal{2};
   RunContext context;
   context.stop_signal = &signal;
@@ -396,7 +396,7 @@ TEST(PipelineStop, BeforeTheFirstStep) {
   EXPECT_FALSE(analyse(record).verdict.bound_by.has_value());
 }
 
-TEST(PipelineStop, NothingComes) {
+TEST(PipelineStop, FailsWhenNoBatchComes) {
   for (const std::string more :
        {" workers=2", " workers=0", " workers=2 task=sample", " workers=2 ranks=2 sync-ranks=true",
         " workers=2 executor=processes", " workers=2 task=sample executor=processes"}) {
@@ -411,7 +411,7 @@ TEST(PipelineStop, NothingComes) {
 }
 
 // The trainer waits for its device, not for a batch.
-TEST(PipelineStop, ALongComputeIsNoSilence) {
+TEST(PipelineStop, WaitsForLongCompute) {
   EXPECT_EQ(run("workers=1 batch=1 cost=decode=1ms:sleep compute=1500ms timeout=1s warmup=0 "
                 "steps=2")
                 .ranks[0]
@@ -420,7 +420,7 @@ TEST(PipelineStop, ALongComputeIsNoSilence) {
 }
 
 // Many small stages: all facts come through, or the loss is known.
-TEST(PipelineLoad, TinyStages) {
+TEST(PipelineLoad, KeepsAllSpansOrReportsLoss) {
   const RunRecord record =
       run("workers=4 batch=64 device=null cost=read=0ms cost=decode=0ms "
           "cost=augment=0ms warmup=10 duration=300ms");

@@ -26,7 +26,7 @@ namespace {
 constexpr const char* kEndless =
     "executor=processes batch=2 warmup=1 steps=1000000 cost=decode=2ms:sleep compute=1ms ";
 
-void expect_nobody_left() {
+void expect_no_children() {
   EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
   EXPECT_EQ(errno, ECHILD);
 }
@@ -36,7 +36,7 @@ std::string failure_after(int signal, const std::string& settings) {
   RunContext context;
   bool sent = false;
   context.on_progress = [&](const Progress& progress) {
-    const std::vector<pid_t> workers = workers_of(::getpid());
+    const std::vector<pid_t> workers = worker_pids(::getpid());
     if (progress.steps == 0 || sent || workers.size() < 3) return;
     ::kill(workers.back(), signal);
     sent = true;
@@ -49,7 +49,7 @@ std::string failure_after(int signal, const std::string& settings) {
   return "";
 }
 
-TEST(ProcessWorkers, AKilledWorkerIsNamed) {
+TEST(ProcessWorkers, NamesKilledWorker) {
   for (const std::string more :
        {"workers=3", "workers=3 task=sample", "workers=3 memory=pin-thread"}) {
     SCOPED_TRACE(more);
@@ -59,21 +59,21 @@ TEST(ProcessWorkers, AKilledWorkerIsNamed) {
                     "worker [0-2] of rank 0 \\(pid [0-9]+\\) was killed by signal 9 "
                     "\\(SIGKILL\\) (while making batch [0-9]+(, sample [0-9]+)?|with no batch "
                     "in hand); .*--num-workers.*"));
-    expect_nobody_left();
+    expect_no_children();
   }
 }
 
-TEST(ProcessWorkers, ACrashIsNamed) {
+TEST(ProcessWorkers, NamesSignalOfCrash) {
   const std::string text = failure_after(SIGABRT, std::string(kEndless) + "workers=3");
   EXPECT_THAT(text, testing::HasSubstr("SIGABRT"));
   EXPECT_THAT(text, testing::HasSubstr("--executor threads"));
 }
 
-TEST(ProcessWorkers, WithoutTheProcessThatForksTheWorkersTheRunEnds) {
+TEST(ProcessWorkers, FailsWhenForkingProcessDies) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 0);  // another test of this process may have adopted orphans
   RunContext context;
   context.on_progress = [&](const Progress& progress) {
-    if (progress.steps > 0) ::kill(children_of(::getpid()).front(), SIGKILL);
+    if (progress.steps > 0) ::kill(child_pids(::getpid()).front(), SIGKILL);
   };
   try {
     run(std::string(kEndless) + "workers=2", context);
@@ -81,18 +81,18 @@ TEST(ProcessWorkers, WithoutTheProcessThatForksTheWorkersTheRunEnds) {
   } catch (const RunError& error) {
     EXPECT_THAT(error.what(), testing::StartsWith("the process that forks the workers (pid "));
   }
-  expect_nobody_left();
+  expect_no_children();
 }
 
-// Its words are those of a terminal: everybody in the group gets the signal.
-TEST(ProcessWorkers, WorkersLeaveTheSignalsOfATerminalToTheRun) {
+// A terminal sends its signals to every process of the group.
+TEST(ProcessWorkers, IgnoresTerminalSignalsInWorkers) {
   RunContext context;
   std::atomic<int> stop{0};
   context.stop_signal = &stop;
   int rounds = 0;
   context.on_progress = [&](const Progress& progress) {
     if (progress.steps == 0) return;
-    for (const pid_t pid : family_of(::getpid())) {
+    for (const pid_t pid : descendant_pids(::getpid())) {
       ::kill(pid, SIGINT);
       ::kill(pid, SIGTERM);
     }
@@ -101,10 +101,10 @@ TEST(ProcessWorkers, WorkersLeaveTheSignalsOfATerminalToTheRun) {
   const RunRecord record = run(std::string(kEndless) + "workers=2", context);
   EXPECT_TRUE(record.interrupted);
   EXPECT_GT(record.ranks[0].steps(), 0);
-  expect_nobody_left();
+  expect_no_children();
 }
 
-TEST(ProcessWorkers, NothingIsLeftBehind) {
+TEST(ProcessWorkers, LeavesNoFilesOrProcesses) {
   const auto shared_names = [] {
     std::set<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator("/dev/shm"))
@@ -125,16 +125,16 @@ TEST(ProcessWorkers, NothingIsLeftBehind) {
   for (int wait = 0; wait < 50 && !left().empty(); ++wait)  // others have names there for a while
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   EXPECT_EQ(left(), "");
-  expect_nobody_left();
+  expect_no_children();
 }
 
 struct Started : EventObserver {
-  std::int64_t startups = 0, by_parent = 0;
+  std::int64_t startups = 0, parent_startups = 0;
   Nanos asked = 0, dispatched = 0;
   void first_ask(std::int32_t, Nanos at) override { asked = at; }
   void span(std::int32_t, std::int32_t, const Span& span) override {
     startups += span.stage == Stage::startup;
-    by_parent += span.stage == Stage::startup_parent;
+    parent_startups += span.stage == Stage::startup_parent;
   }
   void deliverable(std::int32_t, std::int64_t, Nanos) override {}
   void step(std::int32_t, const StepEvents& events) override {
@@ -154,22 +154,22 @@ Started start(const std::string& more) {
   return started;
 }
 
-TEST(ProcessWorkers, WorkersStartAgainEachEpochUnlessTheyPersist) {
+TEST(ProcessWorkers, RestartsEachEpochUnlessPersistent) {
   EXPECT_EQ(start("epochs=4").startups, 12);
-  EXPECT_EQ(start("epochs=4").by_parent, 12);
+  EXPECT_EQ(start("epochs=4").parent_startups, 12);
   EXPECT_EQ(start("epochs=4 persistent-workers=true").startups, 3);
 }
 
 // 3 x 30 ms: a fork server takes that upon itself.
-TEST(ProcessWorkers, StartingKeepsTheTrainerUnlessThereIsAForkServer) {
-  constexpr const char* kDear = "epochs=1 cost=startup.parent=30ms:sleep mp-context=";
+TEST(ProcessWorkers, BlocksTrainerDuringStartWithoutForkServer) {
+  constexpr const char* kSlowStart = "epochs=1 cost=startup.parent=30ms:sleep mp-context=";
   for (const std::string context : {"fork", "spawn"}) {
-    const Started started = start(kDear + context);
+    const Started started = start(kSlowStart + context);
     EXPECT_GE(started.dispatched - started.asked, 90 * kMillisecond) << context;
   }
   expect_in_a_quiet_moment([]() -> std::string {
-    const Started started = start(std::string(kDear) + "forkserver");
-    EXPECT_EQ(started.by_parent, 3);
+    const Started started = start(std::string(kSlowStart) + "forkserver");
+    EXPECT_EQ(started.parent_startups, 3);
     const Nanos took = started.dispatched - started.asked;
     return took < 90 * kMillisecond ? "" : std::to_string(took) + " ns";
   });
@@ -185,7 +185,7 @@ TEST(ProcessWorkers, AgreesWithTheModelOnTransport) {
        {"cost=transport=30ms:sleep", "in-flight=1 cost=transport.recv=30ms:sleep",
         "memory=pin-thread cost=transport=10ms:sleep cost=transport.recv=30ms:sleep"}) {
     SCOPED_TRACE(more);
-    const RunConfig config = config_of(
+    const RunConfig config = parse_config(
         "executor=processes workers=1 batch=1 cost=decode=1ms:sleep compute=2ms warmup=4 "
         "steps=40 " +
         more);
@@ -198,7 +198,7 @@ TEST(ProcessWorkers, AgreesWithTheModelOnTransport) {
   }
 }
 
-TEST(ProcessWorkers, TheMessagesBetweenProcessesAreMeasured) {
+TEST(ProcessWorkers, MeasuresMessagesBetweenProcesses) {
   for (const std::string more : {"", "memory=pin-thread"}) {
     const RunRecord record =
         run("executor=processes workers=2 batch=1 warmup=0 steps=20 cost=decode=2ms:sleep "
@@ -218,7 +218,7 @@ double value_of_metric(const RunRecord& record, const std::string& name) {
 }
 
 // Six epochs of 30 batches of 1 ms, whether the workers that burnt it live or not.
-TEST(ProcessWorkers, WhatWorkersUseCounts) {
+TEST(ProcessWorkers, CountsCpuTimeOfWorkers) {
   for (const std::string more : {"", "persistent-workers=true"}) {
     const RunRecord record =
         run("executor=processes workers=2 batch=1 samples=30 epochs=6 warmup=0 "
@@ -228,7 +228,7 @@ TEST(ProcessWorkers, WhatWorkersUseCounts) {
   }
 }
 
-TEST(ProcessWorkers, MemoryThatOnlyTheDriverMakesCannotBeShared) {
+TEST(ProcessWorkers, RejectsMemoryThatOnlyDriverAllocates) {
   EXPECT_THROW(run("executor=processes workers=1 memory=write-combined cost=decode=1ms:sleep "
                    "compute=1ms steps=3"),
                UsageError);
@@ -247,8 +247,8 @@ pid_t orphan_at_work(const char* name) {
       for (std::atomic<int> turns{0};; turns.fetch_add(1)) {
       }
     }
-    const bool is_told = ::write(ends[1], &orphan, sizeof orphan) == sizeof orphan;
-    ::_exit(is_told ? 0 : 1);
+    const bool is_sent = ::write(ends[1], &orphan, sizeof orphan) == sizeof orphan;
+    ::_exit(is_sent ? 0 : 1);
   }
   pid_t orphan = -1;
   if (::read(ends[0], &orphan, sizeof orphan) != sizeof orphan) orphan = -1;
@@ -258,7 +258,7 @@ pid_t orphan_at_work(const char* name) {
   return orphan;
 }
 
-TEST(ProcessWindow, AWorkerWhoseParentWasKilledIsNoOtherProgram) {
+TEST(ProcessWindow, OmitsWorkerWhoseParentWasKilled) {
   constexpr const char* kName = "orphaned-worker";
   const pid_t orphan = orphan_at_work(kName);
   ASSERT_GT(orphan, 0);

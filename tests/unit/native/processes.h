@@ -17,7 +17,7 @@ struct Stat {
   pid_t parent = 0;
 };
 
-inline Stat stat_of(const std::string& pid) {
+inline Stat read_stat(const std::string& pid) {
   std::ifstream file("/proc/" + pid + "/stat");
   std::string text;
   std::getline(file, text);
@@ -28,38 +28,38 @@ inline Stat stat_of(const std::string& pid) {
   return stat;
 }
 
-inline std::vector<pid_t> children_of(pid_t pid) {
+inline std::vector<pid_t> child_pids(pid_t pid) {
   std::vector<pid_t> children;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     const std::string name = entry.path().filename();
     if (name.find_first_not_of("0123456789") != name.npos) continue;
-    if (stat_of(name).parent == pid) children.push_back(std::stoi(name));
+    if (read_stat(name).parent == pid) children.push_back(std::stoi(name));
   }
   std::sort(children.begin(), children.end());
   return children;
 }
 
 // All below `pid`: the process that forks the workers, and the workers.
-inline std::vector<pid_t> family_of(pid_t pid) {
+inline std::vector<pid_t> descendant_pids(pid_t pid) {
   std::vector<pid_t> family;
-  for (const pid_t child : children_of(pid)) {
+  for (const pid_t child : child_pids(pid)) {
     family.push_back(child);
-    for (const pid_t below : family_of(child)) family.push_back(below);
+    for (const pid_t below : descendant_pids(child)) family.push_back(below);
   }
   return family;
 }
 
 // The workers of a run in that process; empty while there are none.
-inline std::vector<pid_t> workers_of(pid_t pid) {
-  for (const pid_t zygote : children_of(pid)) {
-    const std::vector<pid_t> workers = children_of(zygote);
+inline std::vector<pid_t> worker_pids(pid_t pid) {
+  for (const pid_t zygote : child_pids(pid)) {
+    const std::vector<pid_t> workers = child_pids(zygote);
     if (!workers.empty()) return workers;
   }
   return {};
 }
 
 inline bool is_alive(pid_t pid) {  // zombies are not
-  const char state = stat_of(std::to_string(pid)).state;
+  const char state = read_stat(std::to_string(pid)).state;
   return state != '?' && state != 'Z' && state != 'X';
 }
 

@@ -22,9 +22,9 @@ char thread_state(pid_t thread) {
   return stat ? stat->state : '?';
 }
 
-TEST(BlockingQueue, FirstInFirstOutAndSaysWhoWaited) {
+TEST(BlockingQueue, KeepsOrderAndReportsWaits) {
   BlockingQueue<int> queue(3);
-  for (int round = 0; round < 5; ++round) {  // over the end of the ring
+  for (int round = 0; round < 5; ++round) {  // rounds that wrap around the ring
     for (int i = 0; i < 3; ++i) queue.push(i);
     for (int i = 0; i < 3; ++i) {
       const auto popped = queue.pop();
@@ -46,7 +46,7 @@ TEST(BlockingQueue, FirstInFirstOutAndSaysWhoWaited) {
   EXPECT_GE(queue.read_stats("ready").get_wait, 20 * kMillisecond);
 }
 
-TEST(BlockingQueue, EachItemReachesOneOfMany) {
+TEST(BlockingQueue, DeliversEachItemOnce) {
   constexpr int kItems = 20'000, kThreads = 4;
   BlockingQueue<int> queue(kItems);
   std::vector<std::atomic<int>> seen(kItems);
@@ -67,7 +67,7 @@ TEST(BlockingQueue, EachItemReachesOneOfMany) {
   for (const auto& count : seen) EXPECT_EQ(count.load(), 1);
 }
 
-TEST(BlockingQueue, ClosingWakesAllAndLeavesWhatIsInIt) {
+TEST(BlockingQueue, WakesAllWaitersOnClose) {
   BlockingQueue<int> queue(2);
   std::vector<std::thread> threads;
   for (int t = 0; t < 3; ++t) threads.emplace_back([&] { EXPECT_FALSE(queue.pop()); });
@@ -79,7 +79,7 @@ TEST(BlockingQueue, ClosingWakesAllAndLeavesWhatIsInIt) {
 }
 
 // The queue holds two for at least two thirds of the time, however long the puts took.
-TEST(BlockingQueue, OccupancyIsAMeanOverTime) {
+TEST(BlockingQueue, ReportsMeanOccupancyOverTime) {
   BlockingQueue<int> queue(4);
   const Nanos begin = monotonic_now();
   queue.read_stats("ready");
@@ -95,19 +95,19 @@ TEST(BlockingQueue, OccupancyIsAMeanOverTime) {
   EXPECT_LE(full.mean_occupancy, 2);
   queue.pop();
   queue.pop();
-  EXPECT_EQ(queue.read_stats("ready").max_occupancy, 2);  // until just now
+  EXPECT_EQ(queue.read_stats("ready").max_occupancy, 2);  // largest value since the last read
   sleep_until(monotonic_now() + 5 * kMillisecond);
   const QueueStats empty = queue.read_stats("ready");
   EXPECT_EQ(empty.max_occupancy, 0);
   EXPECT_EQ(empty.mean_occupancy, 0);
 }
 
-TEST(SampleQueue, EachSampleOnceInTheOrderOfBatches) {
+TEST(SampleQueue, DeliversEachSampleOnceInOrderOfBatches) {
   constexpr int kQueued = 50, kSamples = 40, kThreads = 4;
   SampleQueue queue(kQueued);
   std::vector<Batch> batches(kQueued);
   std::vector<std::vector<std::atomic<int>>> seen(kQueued);
-  for (auto& of_batch : seen) of_batch = std::vector<std::atomic<int>>(kSamples);
+  for (auto& batch_counts : seen) batch_counts = std::vector<std::atomic<int>>(kSamples);
   std::atomic<int> left{kQueued * kSamples};
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t) {
@@ -131,12 +131,12 @@ TEST(SampleQueue, EachSampleOnceInTheOrderOfBatches) {
     queue.push(&batch);
   }
   for (std::thread& thread : threads) thread.join();
-  for (const auto& of_batch : seen) {
-    for (const auto& count : of_batch) EXPECT_EQ(count.load(), 1);
+  for (const auto& batch_counts : seen) {
+    for (const auto& count : batch_counts) EXPECT_EQ(count.load(), 1);
   }
 }
 
-TEST(SampleQueue, ClosingEndsIt) {
+TEST(SampleQueue, EndsWaitOnClose) {
   SampleQueue queue(1);
   std::thread waiting([&] { EXPECT_FALSE(queue.pop()); });
   sleep_until(monotonic_now() + 5 * kMillisecond);

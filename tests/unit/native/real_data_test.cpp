@@ -77,23 +77,23 @@ Result load(const Photos& photos, const std::string& settings, std::size_t rank 
 }
 
 using Counts = std::map<std::uint64_t, int>;
-Counts counts_of(const std::vector<std::uint64_t>& samples) {
+Counts count_samples(const std::vector<std::uint64_t>& samples) {
   Counts counts;
   for (const std::uint64_t sample : samples) ++counts[sample];
   return counts;
 }
 
-std::vector<std::size_t> sizes_of(const Result& result) {
+std::vector<std::size_t> batch_sizes(const Result& result) {
   std::vector<std::size_t> sizes;
   for (const Delivered& batch : result.batches) sizes.push_back(batch.samples.size());
   return sizes;
 }
 
-TEST(RealData, ShardsGiveTheBytesOfTheirFiles) {
+TEST(RealData, ReadsSameBytesFromShards) {
   const Photos photos(20);
   source::TarBytes shard;
   for (int i = 0; i < 20; ++i)
-    shard.add(std::to_string(i) + ".jpg", dataset::content_of(photos.image(i)));
+    shard.add(std::to_string(i) + ".jpg", dataset::file_content(photos.image(i)));
   const TempFolder folder;
   const std::string tar = folder.write("0.tar", shard.finish());
   const std::string common = "batch=5 epochs=1 seed=3 workers=2 access=io-uring ";
@@ -101,7 +101,7 @@ TEST(RealData, ShardsGiveTheBytesOfTheirFiles) {
             load(photos, common).samples());
 }
 
-TEST(RealData, ArraysGoIntoTheBatchAsTheyAre) {
+TEST(RealData, CopiesArraysUnchanged) {
   constexpr int kRows = 30;
   std::string rows;
   for (int i = 0; i < kRows; ++i) rows += std::string(kSampleBytes, static_cast<char>('A' + i));
@@ -110,7 +110,7 @@ TEST(RealData, ArraysGoIntoTheBatchAsTheyAre) {
       "0.npy", source::npy_bytes("|u1", fmt::format("({}, {})", kRows, kSampleBytes), rows));
   const std::string common = "batch=4 epochs=1 shuffle=true data=" + npy + " ";
   const std::vector<std::uint64_t> expected = load_data(common + "workers=1").samples();
-  EXPECT_EQ(counts_of(expected).size(), static_cast<std::size_t>(kRows));
+  EXPECT_EQ(count_samples(expected).size(), static_cast<std::size_t>(kRows));
   for (const std::string more :
        {"workers=3 task=sample access=io-uring", "workers=2 executor=processes", "workers=0"})
     EXPECT_EQ(load_data(common + more).samples(), expected) << more;
@@ -118,7 +118,7 @@ TEST(RealData, ArraysGoIntoTheBatchAsTheyAre) {
             static_cast<Bytes>(kSampleBytes));
 }
 
-TEST(RealData, TheSameSeedGivesTheSameBytesWhoeverMakesThem) {
+TEST(RealData, RepeatsBytesOfSeedForAnyWorkers) {
   const Photos photos(37);
   const std::string common = "batch=5 epochs=2 shuffle=true seed=3 ";
   const std::vector<std::uint64_t> expected = load(photos, common + "workers=1").samples();
@@ -158,19 +158,19 @@ TEST(RealData, TheSameSeedGivesTheSameBytesWhoeverMakesThem) {
     EXPECT_EQ(result.samples(), expected);
     EXPECT_EQ(result.overwritten, 0);
   }
-  // In any order the batches come as they are finished.
+  // Batches come as they are finished if the order is free.
   for (const std::string more : {"workers=3 in-order=false", "workers=3 task=sample in-order=false",
                                  "workers=3 in-order=false memory=pin-thread",
                                  "workers=3 executor=processes in-order=false"}) {
     SCOPED_TRACE(more);
     const Result result = load(photos, common + more);
-    EXPECT_EQ(counts_of(result.samples()), counts_of(expected));
+    EXPECT_EQ(count_samples(result.samples()), count_samples(expected));
     EXPECT_EQ(result.overwritten, 0);
   }
 }
 
-// Each sample counts with its batch, whoever reads ahead, and whoever makes it.
-TEST(RealData, TheWorkOfSamplesIsCountedExactly) {
+// Each sample counts with its batch, for any reader and any worker.
+TEST(RealData, CountsWorkOfSamplesExactly) {
   const Photos photos(37);
   const std::string common = "batch=5 epochs=2 shuffle=true seed=3 ";
   const WorkCounts once = load(photos, common + "workers=1").record.ranks.front().work;
@@ -186,7 +186,7 @@ TEST(RealData, TheWorkOfSamplesIsCountedExactly) {
   EXPECT_EQ(alike, once);
 }
 
-TEST(RealData, AnotherSeedAndAnotherEpochGiveOthers) {
+TEST(RealData, ChangesSamplesWithSeedAndEpoch) {
   const Photos photos(8);
   const std::vector<std::uint64_t> epochs =
       load(photos, "workers=1 batch=4 epochs=2 seed=3").samples();
@@ -196,10 +196,10 @@ TEST(RealData, AnotherSeedAndAnotherEpochGiveOthers) {
   EXPECT_NE(load(photos, "workers=1 batch=4 epochs=1 seed=4").samples(), first);
 }
 
-// With a crop that does not depend on the epoch each image has one look.
+// A crop that does not depend on the epoch gives each image one content.
 constexpr const char* kFixed = "augment=resize-centre-crop ";
 
-TEST(RealData, EachSampleOnceAnEpoch) {
+TEST(RealData, DeliversEachSampleOncePerEpoch) {
   const Photos photos(23);
   for (const std::string more :
        {"workers=0", "workers=3", "workers=3 task=sample", "workers=3 in-order=false",
@@ -210,14 +210,14 @@ TEST(RealData, EachSampleOnceAnEpoch) {
     ASSERT_EQ(samples.size(), 69U);
     for (std::size_t epoch = 0; epoch < 3; ++epoch) {
       const auto begin = samples.begin() + static_cast<std::ptrdiff_t>(23 * epoch);
-      EXPECT_EQ(counts_of({begin, begin + 23}).size(), 23U) << "epoch " << epoch;
+      EXPECT_EQ(count_samples({begin, begin + 23}).size(), 23U) << "epoch " << epoch;
     }
     EXPECT_EQ(result.record.ranks[0].samples, 69);
     EXPECT_EQ(result.record.skipped.samples, 0);
   }
 }
 
-TEST(RealData, RanksShareAnEpoch) {
+TEST(RealData, DividesEpochBetweenRanks) {
   const Photos photos(12);
   NotingDevices devices(kSampleBytes);
   run("data=" + photos.path() +
@@ -235,38 +235,36 @@ TEST(RealData, RanksShareAnEpoch) {
   for (const auto& [sample, count] : all) EXPECT_EQ(count, 1);
 }
 
-TEST(RealData, TheLastBatchIsShortOrDropped) {
+TEST(RealData, ShortensOrDropsLastBatch) {
   const Photos photos(11);
   using Sizes = std::vector<std::size_t>;
   for (const std::string more : {"workers=0", "workers=2", "workers=2 task=sample"}) {
     SCOPED_TRACE(more);
-    EXPECT_EQ(sizes_of(load(photos, "batch=4 epochs=2 " + more)), (Sizes{4, 4, 3, 4, 4, 3}));
-    EXPECT_EQ(sizes_of(load(photos, "batch=4 epochs=2 drop-last=true " + more)),
+    EXPECT_EQ(batch_sizes(load(photos, "batch=4 epochs=2 " + more)), (Sizes{4, 4, 3, 4, 4, 3}));
+    EXPECT_EQ(batch_sizes(load(photos, "batch=4 epochs=2 drop-last=true " + more)),
               (Sizes{4, 4, 4, 4}));
-    EXPECT_EQ(sizes_of(load(photos, "batch=64 epochs=2 " + more)), (Sizes{11, 11}));
-    EXPECT_EQ(sizes_of(load(photos, "batch=4 samples=6 epochs=1 " + more)), (Sizes{4, 2}));
+    EXPECT_EQ(batch_sizes(load(photos, "batch=64 epochs=2 " + more)), (Sizes{11, 11}));
+    EXPECT_EQ(batch_sizes(load(photos, "batch=4 samples=6 epochs=1 " + more)), (Sizes{4, 2}));
   }
   EXPECT_THROW(load(photos, "batch=64 drop-last=true epochs=1 workers=2"), UsageError);
 }
 
-TEST(RealData, OneSample) {
+TEST(RealData, RunsWithOneSample) {
   const Photos photos(1);
   for (const std::string more : {"workers=0", "workers=4", "workers=4 task=sample"}) {
     SCOPED_TRACE(more);
-    EXPECT_EQ(sizes_of(load(photos, "batch=64 epochs=3 " + more)),
+    EXPECT_EQ(batch_sizes(load(photos, "batch=64 epochs=3 " + more)),
               (std::vector<std::size_t>{1, 1, 1}));
   }
 }
 
-TEST(RealData, NoSample) {
+TEST(RealData, RejectsEmptyDataSet) {
   const Photos photos(1);
   std::filesystem::remove(photos.image(0));
   EXPECT_THROW(load(photos, "workers=2 epochs=1"), RunError);
 }
 
-// Sample 2 and its neighbour 3 are damaged: 4 is taken for both, in every epoch. The last one is
-// replaced by the first.
-TEST(RealData, MoreSamplesThanThereAreIsSaidAndNotMadeUp) {
+TEST(RealData, LimitsSamplesToDataSet) {
   const Photos photos(6);
   const Result result = load(photos, std::string(kFixed) + "batch=3 epochs=1 samples=100");
   EXPECT_EQ(result.samples().size(), 6U);
@@ -274,7 +272,9 @@ TEST(RealData, MoreSamplesThanThereAreIsSaidAndNotMadeUp) {
   EXPECT_EQ(result.record.notes.front(), "samples = 100: the data has 6, an epoch is all of them");
 }
 
-TEST(RealData, ADamagedSampleIsReplacedByTheNextGoodOne) {
+// Samples 2 and 3 are damaged: sample 4 replaces both, in every epoch. Sample 0 replaces the last
+// one.
+TEST(RealData, ReplacesDamagedSampleByNextGoodOne) {
   const Photos photos(9);
   const std::string settings = std::string(kFixed) + "batch=3 epochs=2 ";
   const std::vector<std::uint64_t> whole = load(photos, settings + "workers=1").samples();
@@ -294,7 +294,7 @@ TEST(RealData, ADamagedSampleIsReplacedByTheNextGoodOne) {
     EXPECT_EQ(result.samples(), expected);
     const SkippedSamples& skipped = result.record.skipped;
     EXPECT_EQ(skipped.samples, 6);
-    EXPECT_EQ(skipped.by_kind, (std::map<std::string, std::int64_t>{{"truncated", 6}}));
+    EXPECT_EQ(skipped.kind_counts, (std::map<std::string, std::int64_t>{{"truncated", 6}}));
     ASSERT_EQ(skipped.first.size(), 3U);
     std::set<std::string> named;
     for (const std::string& sentence : skipped.first)
@@ -303,20 +303,20 @@ TEST(RealData, ADamagedSampleIsReplacedByTheNextGoodOne) {
   }
 }
 
-TEST(RealData, KindsAreCountedApart) {
+TEST(RealData, CountsKindsOfDamageSeparately) {
   const Photos photos(4);
   photos.damage(0);
   photos.add("1zero.jpg", "");
   photos.add("2text.jpg", "this is no image at all, whatever its name says");
   std::filesystem::create_directory(photos.path() + "/3folder.jpg");
   const Result result = load(photos, std::string(kFixed) + "batch=4 epochs=1 workers=2");
-  EXPECT_EQ(result.record.skipped.by_kind.count("truncated"), 1U);
-  EXPECT_EQ(result.record.skipped.by_kind.count("unsupported"), 1U);
+  EXPECT_EQ(result.record.skipped.kind_counts.count("truncated"), 1U);
+  EXPECT_EQ(result.record.skipped.kind_counts.count("unsupported"), 1U);
   EXPECT_GE(result.record.skipped.samples, 3);
-  EXPECT_EQ(counts_of(result.samples()).size(), 3U);
+  EXPECT_EQ(count_samples(result.samples()).size(), 3U);
 }
 
-TEST(RealData, ADamagedSampleEndsTheRunWhereThatIsWanted) {
+TEST(RealData, FailsOnDamagedSampleIfRequested) {
   const Photos photos(9);
   photos.damage(4);
   for (const std::string more :
@@ -334,7 +334,7 @@ TEST(RealData, ADamagedSampleEndsTheRunWhereThatIsWanted) {
   }
 }
 
-TEST(RealData, NoneThatCanBeUsedIsOneSentence) {
+TEST(RealData, ReportsUnusableDataSetInOneSentence) {
   const Photos photos(3);
   for (int i = 0; i < 3; ++i) photos.damage(i);
   for (const std::string more : {"workers=0", "workers=3", "workers=3 task=sample",
@@ -354,7 +354,7 @@ TEST(RealData, NoneThatCanBeUsedIsOneSentence) {
 }
 
 // Slots are written again only when their step has computed, also while the device is slow.
-TEST(RealData, MemoryIsLeftAloneUntilTheStepHasComputed) {
+TEST(RealData, KeepsMemoryUntilStepHasComputed) {
   const Photos photos(20);
   NotingDevices devices(kSampleBytes);
   for (const std::string more :

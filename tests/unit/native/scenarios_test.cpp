@@ -31,14 +31,14 @@ bool has(const std::vector<Finding>& findings, const std::string& id) {
                      [&](const Finding& finding) { return finding.id == id; });
 }
 
-constexpr Nanos kMaxLength = 2 * kSecond;  // of one run, by the model
+constexpr Nanos kMaxLength = 2 * kSecond;  // simulated time of one run
 
 class ScenarioInNative : public testing::TestWithParam<std::string> {};
 
 TEST_P(ScenarioInNative, KeepsItsPromises) {
   ScenarioFile file = read_scenario_file(GetParam());
-  const known_answer::ScenarioRun in_model = known_answer::run_in_model(file.given);
-  const RankRecord& predicted = in_model.record.ranks.front();
+  const known_answer::ScenarioRun model_run = known_answer::run_in_model(file.given);
+  const RankRecord& predicted = model_run.record.ranks.front();
   ASSERT_LE(predicted.window_end - predicted.first_ask, kMaxLength)
       << "too long to be run for real";
   file.given.engine.set("native");
@@ -58,8 +58,8 @@ TEST_P(ScenarioInNative, KeepsItsPromises) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Scenarios, ScenarioInNative, testing::ValuesIn(names_for_native()),
-                         [](const auto& of) {
-                           std::string name = of.param;
+                         [](const auto& test) {
+                           std::string name = test.param;
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });

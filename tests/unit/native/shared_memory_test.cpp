@@ -1,4 +1,4 @@
-// What processes share: locks, queues and the rings of facts, across a fork and a death.
+// Locks, queues and rings of facts that processes share, across a fork and a death.
 #include "base/shared_memory.h"
 
 #include <gtest/gtest.h>
@@ -57,7 +57,7 @@ class Fork {
   pid_t pid_;
 };
 
-TEST(SharedMemory, IsTheSameForAProcessForkedLater) {
+TEST(SharedMemory, SharesBytesWithLaterFork) {
   SharedMemory memory;
   const auto number = place<std::atomic<int>>(memory, 1);
   auto* large = static_cast<std::byte*>(memory.allocate(3 << 20, 4096));
@@ -72,14 +72,14 @@ TEST(SharedMemory, IsTheSameForAProcessForkedLater) {
   EXPECT_EQ(large[(3 << 20) - 1], std::byte{7});
 }
 
-TEST(SharedMemory, GivesNothingAfterTheFork) {
+TEST(SharedMemory, RejectsAllocationAfterClose) {
   SharedMemory memory;
   memory.close();
   EXPECT_THROW(static_cast<void>(memory.allocate(1)), std::logic_error);
 }
 
 // A fork copies them one by one.
-TEST(SharedMemory, HasFewMappingsHoweverMuchItIs) {
+TEST(SharedMemory, KeepsNumberOfMappingsSmall) {
   const auto mappings = [] {
     std::ifstream maps("/proc/self/maps");
     int count = 0;
@@ -93,7 +93,7 @@ TEST(SharedMemory, HasFewMappingsHoweverMuchItIs) {
   EXPECT_LE(mappings() - before, 20);
 }
 
-TEST(SharedMemory, ThatCannotBeHadIsOneSentence) {
+TEST(SharedMemory, ReportsFailedAllocationInOneSentence) {
   SharedMemory memory;
   try {
     static_cast<void>(memory.allocate(std::size_t{1} << 55));
@@ -103,7 +103,7 @@ TEST(SharedMemory, ThatCannotBeHadIsOneSentence) {
   }
 }
 
-TEST(SharedQueue, GoesBothWaysBetweenProcesses) {
+TEST(SharedQueue, CarriesItemsBothWaysBetweenProcesses) {
   constexpr int kItems = 2000;
   SharedMemory memory;
   const auto there = place<BlockingQueue<int>>(memory, 4U, memory);
@@ -121,7 +121,7 @@ TEST(SharedQueue, GoesBothWaysBetweenProcesses) {
   EXPECT_EQ(child.wait(), 0);
 }
 
-TEST(SharedQueue, IsUsedAgainAfterItWasClosed) {
+TEST(SharedQueue, WorksAgainAfterReopen) {
   BlockingQueue<int> queue(2);
   queue.push(1);
   queue.close();
@@ -134,7 +134,7 @@ TEST(SharedQueue, IsUsedAgainAfterItWasClosed) {
   EXPECT_EQ(queue.pop()->item, 2);
 }
 
-// Whoever is killed while it waits, or with the lock in its hand, keeps nobody else waiting.
+// A process that is killed while it waits, or while it holds the lock, blocks no other process.
 TEST(SharedQueue, OutlivesAKilledProcess) {
   SharedMemory memory;
   const auto queue = place<BlockingQueue<int>>(memory, 4U, memory);
@@ -202,7 +202,7 @@ TEST(SharedQueue, OutlivesFutexesThatFail) {
   }
 }
 
-TEST(SharedQueue, SamplesOfABatchAreSharedByProcesses) {
+TEST(SharedQueue, DividesSamplesOfBatchBetweenProcesses) {
   constexpr int kSamples = 400;
   SharedMemory memory;
   const auto tasks = place<SampleQueue>(memory, 2U, memory);
@@ -230,7 +230,7 @@ struct NotedSpans : EventObserver {
   void step(std::int32_t, const StepEvents&) override {}
 };
 
-TEST(SharedRing, TellsHowFullItIs) {
+TEST(SharedRing, ReportsFilledShare) {
   constexpr std::size_t kCapacity = 4;
   alignas(64) std::array<std::byte, SharedRing<int>::bytes_for(kCapacity)> memory{};
   SharedRing<int> ring(memory.data(), kCapacity);

@@ -62,7 +62,7 @@ class Shards {
     for (std::size_t s = 0; s < samples.size(); ++s) {
       source::TarBytes shard;
       for (int i = 0; i < samples[s]; ++i)
-        shard.add(std::to_string(i) + ".jpg", dataset::content_of(images[next++]));
+        shard.add(std::to_string(i) + ".jpg", dataset::file_content(images[next++]));
       folder_.write("tar/" + std::to_string(s) + std::string(packing.ending),
                     packing.pack(shard.finish()));
     }
@@ -86,7 +86,7 @@ class Shards {
   source::TempFolder folder_;
 };
 
-TEST(Streamed, TheSameSamplesAsByTheIndexWhoeverReadsThem) {
+TEST(Streamed, DeliversSameSamplesAsIndexForAnyWorkers) {
   const Shards shards({9, 1, 14, 6, 10});
   const Times all = shards.load("batch=4 epochs=1 workers=1", "member=jpg").counts();
   ASSERT_EQ(all.size(), 40U);
@@ -102,7 +102,7 @@ TEST(Streamed, TheSameSamplesAsByTheIndexWhoeverReadsThem) {
   }
 }
 
-TEST(Streamed, EachStreamEndsWithItsOwnShortBatch) {
+TEST(Streamed, EndsEachStreamWithShortBatch) {
   const Shards shards({5, 8});
   EXPECT_THAT(shards.load("batch=4 epochs=1 workers=2").sizes(), ElementsAre(4, 4, 1, 4));
   EXPECT_THAT(shards.load("batch=4 epochs=1 workers=2 drop-last=true").sizes(),
@@ -111,7 +111,7 @@ TEST(Streamed, EachStreamEndsWithItsOwnShortBatch) {
   EXPECT_THROW(shards.load("batch=40 epochs=1 workers=2 drop-last=true"), RunError);
 }
 
-TEST(Streamed, EpochsFollowEachOther) {
+TEST(Streamed, RepeatsSamplesInEachEpoch) {
   const Shards shards({5, 8, 3});
   for (const char* how : {"workers=0", "workers=2", "workers=2 persistent-workers=true",
                           "workers=2 executor=processes", "workers=5 in-order=false"}) {
@@ -122,7 +122,7 @@ TEST(Streamed, EpochsFollowEachOther) {
   }
 }
 
-TEST(Streamed, CompressedShardsGiveTheSameSamplesAndUnpackingIsAStageOfItsOwn) {
+TEST(Streamed, DecompressesShardsInSeparateStage) {
   const Times all = Shards({9, 1, 14}).load("batch=4 epochs=1 workers=1").counts();
   for (const source::Packing& packing : source::packings()) {
     const Shards shards({9, 1, 14}, packing);
@@ -140,7 +140,7 @@ TEST(Streamed, CompressedShardsGiveTheSameSamplesAndUnpackingIsAStageOfItsOwn) {
   }
 }
 
-TEST(Streamed, WhatIsInjectedIntoUnpackingIsItsOwn) {
+TEST(Streamed, BooksInjectedDelayToDecompression) {
   const RunRecord record =
       Shards({9}).load("batch=3 epochs=1 workers=1 inject=read.decompress=+2ms").record;
   const StageStats& part = record.ranks.front().stages[Stage::read_decompress];
@@ -149,7 +149,7 @@ TEST(Streamed, WhatIsInjectedIntoUnpackingIsItsOwn) {
   EXPECT_GE(part.cpu, 9 * kMillisecond);
 }
 
-TEST(Streamed, RanksShareTheShardsAndUnequalOnesAreSaid) {
+TEST(Streamed, ReportsUnequalSharesOfRanks) {
   const Shards shards({5, 8, 3});
   const StreamedRun result = shards.load("batch=4 epochs=1 workers=2 ranks=2");
   EXPECT_EQ(result.record.ranks[0].samples, 8);
@@ -161,7 +161,7 @@ TEST(Streamed, RanksShareTheShardsAndUnequalOnesAreSaid) {
       Contains(HasSubstr("unequal, of the samples of an epoch rank 0 had 5, rank 1 had 8")));
 }
 
-TEST(Streamed, MoreWorkersThanShardsIsSaid) {
+TEST(Streamed, ReportsMoreWorkersThanShards) {
   const Shards shards({5, 8});
   EXPECT_THAT(shards.load("batch=4 epochs=1 workers=3").record.notes,
               Contains("the data has 2 shards: of 3 workers 2 read, the others have nothing to "
@@ -170,21 +170,21 @@ TEST(Streamed, MoreWorkersThanShardsIsSaid) {
               Not(Contains(HasSubstr("nothing to read"))));
 }
 
-TEST(Streamed, WhatIsDamagedIsCountedAndTheStreamGoesOn) {
+TEST(Streamed, CountsDamageAndContinues) {
   const Shards shards({5, 8});
   std::filesystem::resize_file(shards.shard(0), 1000);
   for (const char* how : {"workers=1", "workers=2 executor=processes"}) {
     const StreamedRun result = shards.load("batch=4 epochs=1 " + std::string(how));
     EXPECT_EQ(result.record.ranks.front().samples, 8) << how;
     EXPECT_EQ(result.record.skipped.samples, 1) << how;
-    EXPECT_EQ(result.record.skipped.by_kind.at("truncated"), 1) << how;
+    EXPECT_EQ(result.record.skipped.kind_counts.at("truncated"), 1) << how;
     ASSERT_EQ(result.record.skipped.first.size(), 1U) << how;
     EXPECT_THAT(result.record.skipped.first[0], HasSubstr("0.tar: 0.jpg: the shard ends after"));
   }
   EXPECT_THROW(shards.load("batch=4 epochs=1 workers=1 on-error=fail"), RunError);
 }
 
-TEST(Streamed, WhatMakesNoSenseIsRefused) {
+TEST(Streamed, RejectsImpossibleSettings) {
   const Shards shards({5, 8});
   const auto refused = [&](const std::string& settings) {
     try {
@@ -203,7 +203,7 @@ TEST(Streamed, WhatMakesNoSenseIsRefused) {
               HasSubstr("leave out --epochs"));
 }
 
-TEST(Streamed, IsPredictedWithinAnEpochOnly) {
+TEST(Streamed, PredictsWithinOneEpochOnly) {
   const Shards shards({60, 60});
   const RunRecord within = shards.load("batch=2 steps=24 workers=2 inject=read=+3ms").record;
   EXPECT_NO_THROW(FittedModel(within, nullptr));

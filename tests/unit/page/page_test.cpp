@@ -19,16 +19,16 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-std::vector<std::string> texts_of(const std::vector<Tick>& ticks) {
+std::vector<std::string> tick_texts(const std::vector<Tick>& ticks) {
   std::vector<std::string> texts;
   for (const Tick& tick : ticks) texts.push_back(tick.text);
   return texts;
 }
 
 // A stage's class is its name, whose points a style sheet writes as "\.".
-TEST(PageStyle, HasAColourOfEachStageAndCause) {
-  std::ifstream in(LOADERSCOPE_SOURCE_DIR "/src/page/assets/page.css");
-  const std::string style{std::istreambuf_iterator<char>(in), {}};
+TEST(PageStyle, GivesColourToEachStageAndCause) {
+  std::ifstream file(LOADERSCOPE_SOURCE_DIR "/src/page/assets/page.css");
+  const std::string style{std::istreambuf_iterator<char>(file), {}};
   std::vector<std::string> names;
   for (const auto& word : Words<Stage>::table()) {
     if (word.value != Stage::idle) names.emplace_back(word.name);
@@ -40,40 +40,40 @@ TEST(PageStyle, HasAColourOfEachStageAndCause) {
   }
 }
 
-TEST(PageScale, HasRoundTicks) {
-  EXPECT_THAT(texts_of(ticks_of(scale_of("", Unit::seconds, 0, 0.031), 4)),
+TEST(PageScale, PlacesRoundTicks) {
+  EXPECT_THAT(tick_texts(scale_ticks(linear_scale("", Unit::seconds, 0, 0.031), 4)),
               ElementsAre("0", "10 ms", "20 ms", "30 ms"));
-  EXPECT_THAT(texts_of(ticks_of(scale_of("", Unit::number, 0, 2667), 4)),
+  EXPECT_THAT(tick_texts(scale_ticks(linear_scale("", Unit::number, 0, 2667), 4)),
               ElementsAre("0", "1,000", "2,000"));
-  EXPECT_THAT(texts_of(ticks_of(logarithmic_scale_of("", Unit::seconds, 2e-5, 0.03), 5)),
+  EXPECT_THAT(tick_texts(scale_ticks(logarithmic_scale("", Unit::seconds, 2e-5, 0.03), 5)),
               ElementsAre("0.01 ms", "0.1 ms", "1 ms", "10 ms", "100 ms"));
 }
 
 TEST(PageScale, UsesOneUnitOnAnAxis) {
-  EXPECT_THAT(texts_of(ticks_of(scale_of("", Unit::seconds, 0, 0.0022), 4)),
+  EXPECT_THAT(tick_texts(scale_ticks(linear_scale("", Unit::seconds, 0, 0.0022), 4)),
               ElementsAre("0", "1 ms", "2 ms"));
-  EXPECT_THAT(texts_of(ticks_of(scale_of("", Unit::bytes, 0, 1.6e6), 4)),
+  EXPECT_THAT(tick_texts(scale_ticks(linear_scale("", Unit::bytes, 0, 1.6e6), 4)),
               ElementsAre("0", "0.5 MB", "1 MB", "1.5 MB"));
-  EXPECT_THAT(texts_of(ticks_of(scale_of("", Unit::share, -0.5, 1), 4)),
+  EXPECT_THAT(tick_texts(scale_ticks(linear_scale("", Unit::share, -0.5, 1), 4)),
               ElementsAre("-50 %", "0 %", "50 %", "100 %"));
 }
 
 TEST(PageScale, LabelsCountsWithWholeNumbers) {
-  EXPECT_THAT(texts_of(ticks_of(count_scale("", 0, 2), 6)), ElementsAre("0", "1", "2"));
-  EXPECT_THAT(texts_of(ticks_of(with_room(count_scale("", 1, 4)), 6)),
+  EXPECT_THAT(tick_texts(scale_ticks(count_scale("", 0, 2), 6)), ElementsAre("0", "1", "2"));
+  EXPECT_THAT(tick_texts(scale_ticks(with_room(count_scale("", 1, 4)), 6)),
               ElementsAre("1", "2", "3", "4"));
 }
 
-TEST(PageScale, ClampsAndCannotBeDividedByZero) {
-  const Scale scale = scale_of("", Unit::number, 2, 4);
+TEST(PageScale, ClampsValuesAndAcceptsEmptyRange) {
+  const Scale scale = linear_scale("", Unit::number, 2, 4);
   EXPECT_EQ(scale.at(1), 0);
   EXPECT_EQ(scale.at(3), 0.5);
   EXPECT_EQ(scale.at(9), 1);
-  EXPECT_EQ(scale_of("", Unit::number, 5, 5).at(5), 0);
-  EXPECT_FALSE(ticks_of(scale_of("", Unit::number, 0, 0), 4).empty());
+  EXPECT_EQ(linear_scale("", Unit::number, 5, 5).at(5), 0);
+  EXPECT_FALSE(scale_ticks(linear_scale("", Unit::number, 0, 0), 4).empty());
 }
 
-TEST(PageBars, AreAsLongAsTheirPartsAndSayThem) {
+TEST(PageBars, DrawsPartsToScaleAndListsThem) {
   const std::string html =
       drawn(Bars{"Where",
                  "",
@@ -87,46 +87,47 @@ TEST(PageBars, AreAsLongAsTheirPartsAndSayThem) {
   EXPECT_EQ(drawn(Bars{"Where", "", {{"a", "", {}}}}), "");
 }
 
-Plot plot_of(Series series, const std::string& interval) {
+Plot make_plot(Series series, const std::string& interval) {
   Plot plot;
   plot.title = "t";
-  plot.x = scale_of("step", Unit::number, 0, 2);
-  plot.y = scale_of("time", Unit::seconds, 0, 2);
+  plot.x = linear_scale("step", Unit::number, 0, 2);
+  plot.y = linear_scale("time", Unit::seconds, 0, 2);
   plot.series = {std::move(series)};
   plot.interval = interval;
   return plot;
 }
 
-// What lies beneath a layer is no part of its value, and its top is no interval's end.
-TEST(PagePlot, TheTableOfALayerHasItsHeight) {
+// The value of a layer excludes the layers below it, and its top is not the end of an interval.
+TEST(PagePlot, ListsHeightOfLayerInTable) {
   const std::string html =
-      drawn(plot_of({"decode", "decode", Shape::layer, {{1, 0.25, 0.25, 1.75}}}, ""));
+      drawn(make_plot({"decode", "decode", Shape::layer, {{1, 0.25, 0.25, 1.75}}}, ""));
   EXPECT_THAT(html, HasSubstr("<td>1.5 s</td></tr>"));
   EXPECT_THAT(html, Not(HasSubstr("250 ms")));
   EXPECT_THAT(html, Not(HasSubstr("95 %")));
 }
 
-TEST(PagePlot, TheTableNamesTheInterval) {
+TEST(PagePlot, NamesIntervalInTable) {
   const std::string points =
-      drawn(plot_of({"a", "plain", Shape::points, {{1, 1, 0.5, 2}}}, "slowest to fastest"));
+      drawn(make_plot({"a", "plain", Shape::points, {{1, 1, 0.5, 2}}}, "slowest to fastest"));
   EXPECT_THAT(points, HasSubstr("<th scope=\"col\">slowest to fastest</th></tr>"));
   EXPECT_THAT(points, HasSubstr("<td>1 s</td><td>500 ms to 2 s</td></tr>"));
 }
 
 TEST(PagePlot, CarriesValuesForTheCrosshair) {
-  const std::string html = drawn(plot_of({"decode", "decode", Shape::layer, {{1, 0, 0.5, 2}}}, ""));
+  const std::string html =
+      drawn(make_plot({"decode", "decode", Shape::layer, {{1, 0, 0.5, 2}}}, ""));
   EXPECT_THAT(html, HasSubstr("data-label=\"step\" data-value-unit=\"s\""));
   EXPECT_THAT(
       html, HasSubstr("<g data-name=\"decode\" data-kind=\"decode\" data-x=\"1\" data-y=\"1.5\">"));
 }
 
 TEST(PagePlot, PutsLabelsOnTheRowsOfTheirLines) {
-  const std::string html = drawn(plot_of({"a", "plain", Shape::line, {{0, 1}, {2, 1}}}, ""));
+  const std::string html = drawn(make_plot({"a", "plain", Shape::line, {{0, 1}, {2, 1}}}, ""));
   EXPECT_THAT(html, HasSubstr("y1=\"100.0\" y2=\"100.0\""));
   EXPECT_THAT(html, HasSubstr("y=\"104.0\" text-anchor=\"end\">1 s</text>"));
 }
 
-TEST(PageTimeline, JoinsWhatNoEyeCanTellApart) {
+TEST(PageTimeline, JoinsBarsBelowVisibleWidth) {
   Lane lane{"worker 0", {}};
   for (int i = 0; i < 100000; ++i)
     lane.bars.push_back({i * 1e-5, i * 1e-5 + 0.9e-5, "decode", "decode"});
@@ -135,11 +136,11 @@ TEST(PageTimeline, JoinsWhatNoEyeCanTellApart) {
   EXPECT_THAT(html, HasSubstr("decode: 900 ms of the time shown"));
 }
 
-TEST(Page, NamesOfOthersAreNoMarkup) {
+TEST(Page, EscapesHostileNames) {
   const std::string hostile = "</script><script>alert(1)</script>\x1b[31m\xe2\x80\xae";
-  EXPECT_THAT(in_xml(hostile), Not(HasSubstr("<")));
-  EXPECT_THAT(in_xml(hostile), Not(HasSubstr("\x1b")));
-  EXPECT_THAT(in_xml(hostile), Not(HasSubstr("\xe2\x80\xae")));
+  EXPECT_THAT(escape_xml(hostile), Not(HasSubstr("<")));
+  EXPECT_THAT(escape_xml(hostile), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(escape_xml(hostile), Not(HasSubstr("\xe2\x80\xae")));
   std::ostringstream out;
   write_sheet(out, {hostile, "", "{\"a\": \"" + std::string("</script>") + "\"}"});
   EXPECT_THAT(out.str(), HasSubstr("{\"a\": \"\\u003c/script>\"}"));

@@ -17,7 +17,7 @@ namespace {
 using testing::ElementsAre;
 using Samples = std::vector<std::int64_t>;
 
-Samples of_rank(const Sampler& sampler, std::int64_t rank, std::int64_t epoch = 0) {
+Samples rank_samples(const Sampler& sampler, std::int64_t rank, std::int64_t epoch = 0) {
   Samples samples;
   for (std::int64_t i = 0; i < sampler.samples_per_rank(); ++i) {
     samples.push_back(sampler.at(rank, epoch, i));
@@ -39,26 +39,26 @@ TEST(Sampler, PadsAsTorchDoes) {
   options.samples = 10;
   options.ranks = 4;
   const Sampler padded(options);
-  EXPECT_THAT(of_rank(padded, 0), ElementsAre(0, 4, 8));
-  EXPECT_THAT(of_rank(padded, 1), ElementsAre(1, 5, 9));
-  EXPECT_THAT(of_rank(padded, 2), ElementsAre(2, 6, 0));
-  EXPECT_THAT(of_rank(padded, 3), ElementsAre(3, 7, 1));
+  EXPECT_THAT(rank_samples(padded, 0), ElementsAre(0, 4, 8));
+  EXPECT_THAT(rank_samples(padded, 1), ElementsAre(1, 5, 9));
+  EXPECT_THAT(rank_samples(padded, 2), ElementsAre(2, 6, 0));
+  EXPECT_THAT(rank_samples(padded, 3), ElementsAre(3, 7, 1));
   options.drop_uneven = true;
-  EXPECT_THAT(of_rank(Sampler(options), 3), ElementsAre(3, 7));
+  EXPECT_THAT(rank_samples(Sampler(options), 3), ElementsAre(3, 7));
 }
 
-TEST(Sampler, MoreRanksThanSamplesRepeatThem) {
+TEST(Sampler, RepeatsSamplesForExtraRanks) {
   SamplerOptions options;
   options.samples = 2;
   options.ranks = 5;
   for (std::int64_t rank = 0; rank < 5; ++rank) {
-    EXPECT_THAT(of_rank(Sampler(options), rank), ElementsAre(rank % 2));
+    EXPECT_THAT(rank_samples(Sampler(options), rank), ElementsAre(rank % 2));
   }
   options.drop_uneven = true;
   EXPECT_THROW(Sampler{options}, UsageError);
 }
 
-TEST(Sampler, EverySampleOnceOverAllRanksApartFromThePadding) {
+TEST(Sampler, CoversEverySampleOnceExceptForPadding) {
   for (const std::int64_t samples : {1, 2, 15, 16, 17, 1000}) {
     for (SamplerOptions options : kinds(samples)) {
       for (const std::int64_t ranks : {1, 3, 8}) {
@@ -66,7 +66,7 @@ TEST(Sampler, EverySampleOnceOverAllRanksApartFromThePadding) {
         const Sampler sampler(options);
         std::map<std::int64_t, int> times;
         for (std::int64_t rank = 0; rank < ranks; ++rank) {
-          for (const std::int64_t sample : of_rank(sampler, rank, 2)) ++times[sample];
+          for (const std::int64_t sample : rank_samples(sampler, rank, 2)) ++times[sample];
         }
         ASSERT_EQ(static_cast<std::int64_t>(times.size()), samples);
         std::int64_t extra = 0;
@@ -78,49 +78,49 @@ TEST(Sampler, EverySampleOnceOverAllRanksApartFromThePadding) {
   }
 }
 
-TEST(Sampler, EpochsAndSeedsDifferAndRepeat) {
+TEST(Sampler, VariesByEpochAndSeedAndRepeats) {
   for (const SamplerOptions& options : kinds(1000)) {
     if (!options.shuffle) continue;
     const Sampler sampler(options);
-    const Samples first = of_rank(sampler, 0, 0), second = of_rank(sampler, 0, 1);
+    const Samples first = rank_samples(sampler, 0, 0), second = rank_samples(sampler, 0, 1);
     EXPECT_NE(first, second);
-    of_rank(sampler, 0, 2);
-    EXPECT_EQ(of_rank(sampler, 0, 0), first);
-    EXPECT_EQ(of_rank(Sampler(options), 0, 1), second);
+    rank_samples(sampler, 0, 2);
+    EXPECT_EQ(rank_samples(sampler, 0, 0), first);
+    EXPECT_EQ(rank_samples(Sampler(options), 0, 1), second);
     SamplerOptions other = options;
     other.seed = 1;
-    EXPECT_NE(of_rank(Sampler(other), 0, 0), first);
+    EXPECT_NE(rank_samples(Sampler(other), 0, 0), first);
   }
 }
 
-TEST(Sampler, WithoutShuffleTheOrderIsThatOfTheDataSet) {
+TEST(Sampler, KeepsOrderOfDataSetWithoutShuffle) {
   Samples all(1000);
   std::iota(all.begin(), all.end(), 0);
-  EXPECT_EQ(of_rank(Sampler(kinds(1000)[0]), 0, 3), all);
+  EXPECT_EQ(rank_samples(Sampler(kinds(1000)[0]), 0, 3), all);
 }
 
-TEST(Sampler, TheBufferLetsNoSampleComeEarly) {
+TEST(Sampler, LimitsEarlySamplesToBuffer) {
   SamplerOptions options = kinds(10'000)[2];
-  const Samples order = of_rank(Sampler(options), 0);
+  const Samples order = rank_samples(Sampler(options), 0);
   double late = 0;
   for (std::int64_t i = 0; i < 10'000; ++i) {
     const std::int64_t sample = order[static_cast<std::size_t>(i)];
     EXPECT_LT(sample, i + options.shuffle_buffer);
     late += static_cast<double>(std::abs(sample - i)) / 10'000;
   }
-  EXPECT_GT(late, 4);  // a buffer of 16 moves samples by about so many places
+  EXPECT_GT(late, 4);  // a buffer of 16 moves samples by about 16 places
   EXPECT_LT(late, 32);
   options.shuffle_buffer = 1;
-  EXPECT_TRUE(std::ranges::is_sorted(of_rank(Sampler(options), 0)));
+  EXPECT_TRUE(std::ranges::is_sorted(rank_samples(Sampler(options), 0)));
 }
 
-TEST(Sampler, AFullShuffleIsThatOfTheDraws) {
+TEST(Sampler, UsesShuffledIndexForFullShuffle) {
   SamplerOptions options = kinds(1000)[1];
   options.seed = 5;
   EXPECT_EQ(Sampler(options).at(0, 7, 3), shuffled_index(3, 1000, 5, 7));
 }
 
-TEST(Sampler, HugeAndEndlessDataSetsTakeNoMemory) {
+TEST(Sampler, SupportsHugeAndEndlessDataSets) {
   SamplerOptions options;
   options.samples = 1'000'000'000'000'000;
   options.ranks = 1000;

@@ -7,7 +7,7 @@
 namespace loaderscope {
 namespace {
 
-// How many of steps that end at `ends` are warm-up, and how many measured until the window ended.
+// Numbers of warm-up steps and of measured steps, and whether the window ended.
 struct Counted {
   std::int64_t warmup = 0, measured = 0;
   bool ended = false;
@@ -37,7 +37,7 @@ std::vector<Nanos> every(Nanos period, std::int64_t steps) {
   return ends;
 }
 
-RunConfig config_of(WarmUp warmup, std::int64_t steps, Nanos duration) {
+RunConfig make_config(WarmUp warmup, std::int64_t steps, Nanos duration) {
   RunConfig config;
   config.measure.warmup.value = warmup;
   config.measure.steps.value = steps;
@@ -52,29 +52,29 @@ void expect(const Counted& counted, std::int64_t warmup, std::int64_t measured, 
 }
 
 TEST(MeasurementWindow, CountsSteps) {
-  expect(count(config_of({5, 0}, 20, 0), 4, every(10, 100)), 5, 20, true);
-  expect(count(config_of({0, 0}, 1, 0), 4, every(10, 100)), 0, 1, true);
-  expect(count(config_of({5, 0}, 20, 0), 4, every(10, 24)), 5, 19, false);
+  expect(count(make_config({5, 0}, 20, 0), 4, every(10, 100)), 5, 20, true);
+  expect(count(make_config({0, 0}, 1, 0), 4, every(10, 100)), 0, 1, true);
+  expect(count(make_config({5, 0}, 20, 0), 4, every(10, 24)), 5, 19, false);
 }
 
-TEST(MeasurementWindow, ADurationBeginsWithTheLastComputeOfTheWarmUp) {
-  expect(count(config_of({5, 0}, 0, 100), 1, every(10, 100)), 5, 10, true);
-  expect(count(config_of({5, 0}, 0, 101), 1, every(10, 100)), 5, 11, true);
-  expect(count(config_of({0, 0}, 0, 100), 1, every(10, 100)), 0, 10, true);
+TEST(MeasurementWindow, BeginsDurationWithLastComputeOfWarmUp) {
+  expect(count(make_config({5, 0}, 0, 100), 1, every(10, 100)), 5, 10, true);
+  expect(count(make_config({5, 0}, 0, 101), 1, every(10, 100)), 5, 11, true);
+  expect(count(make_config({0, 0}, 0, 100), 1, every(10, 100)), 0, 10, true);
 }
 
-TEST(MeasurementWindow, ADurationEndsOnWholeBursts) {
-  expect(count(config_of({5, 0}, 0, 100), 4, every(10, 100)), 5, 12, true);
-  expect(count(config_of({5, 0}, 0, 1), 7, every(10, 100)), 5, 7, true);
+TEST(MeasurementWindow, EndsDurationOnWholeBursts) {
+  expect(count(make_config({5, 0}, 0, 100), 4, every(10, 100)), 5, 12, true);
+  expect(count(make_config({5, 0}, 0, 1), 7, every(10, 100)), 5, 7, true);
 }
 
-TEST(MeasurementWindow, WarmUpByTimeIsEveryStepThatEndsInIt) {
-  expect(count(config_of({0, 30}, 5, 0), 1, every(10, 100)), 3, 5, true);
-  expect(count(config_of({0, 29}, 5, 0), 1, every(10, 100)), 2, 5, true);
-  expect(count(config_of({0, 5}, 5, 0), 1, every(10, 100)), 0, 5, true);
+TEST(MeasurementWindow, CountsWarmUpStepsByEndTime) {
+  expect(count(make_config({0, 30}, 5, 0), 1, every(10, 100)), 3, 5, true);
+  expect(count(make_config({0, 29}, 5, 0), 1, every(10, 100)), 2, 5, true);
+  expect(count(make_config({0, 5}, 5, 0), 1, every(10, 100)), 0, 5, true);
 }
 
-TEST(MeasurementWindow, EpochsAloneHaveNoEnd) {
+TEST(MeasurementWindow, ContinuesWithoutEndForEpochs) {
   RunConfig config;
   config.measure.warmup.value = {2, 0};
   config.measure.epochs.set(3);
@@ -83,8 +83,8 @@ TEST(MeasurementWindow, EpochsAloneHaveNoEnd) {
   expect(count(config, 1, every(kSecond, 100)), 2, 10, true);
 }
 
-TEST(MeasurementWindow, InputMayEndInTheWarmUp) {
-  expect(count(config_of({5, 0}, 20, 0), 1, every(10, 3)), 3, 0, false);
+TEST(MeasurementWindow, AcceptsInputThatEndsInWarmUp) {
+  expect(count(make_config({5, 0}, 20, 0), 1, every(10, 3)), 3, 0, false);
 }
 
 }  // namespace

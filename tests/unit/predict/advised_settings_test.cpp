@@ -1,5 +1,5 @@
-// Of drawn pipelines: what a finding advises is the only difference to the run that it is about,
-// and the printed command gives just that.
+// The advice of a finding is the only difference to the run that it is about, and the printed
+// command gives just that. The pipelines are drawn at random.
 #include <gtest/gtest.h>
 
 #include <CLI/CLI.hpp>
@@ -18,15 +18,15 @@ namespace {
 
 using NameSet = std::set<std::string_view>;
 
-constexpr double kCores = 2;  // of the machine on which pipelines are drawn
+constexpr double kCores = 2;  // cores of the machine on which pipelines are drawn
 
-// How long a prediction runs is no setting that is advised.
+// Settings for the length of a prediction, which no finding advises.
 const NameSet kMeasurement = {"steps", "duration", "warmup", "epochs"};
 const NameSet kDeclared = {"cost", "inject",          "compute",
                            "link", "storage-latency", "storage-bandwidth"};
-// What has no meaning without workers, or follows from there being none.
-const NameSet kOfWorkers = {"executor",        "task",       "prefetch-depth",
-                            "prefetch-factor", "mp-context", "persistent-workers"};
+// Settings that have no meaning without workers, or follow from their absence.
+const NameSet kWorkerSettings = {"executor",        "task",       "prefetch-depth",
+                                 "prefetch-factor", "mp-context", "persistent-workers"};
 
 // Settings that a few pipelines leave to what they follow from.
 Pipeline drawn(std::uint64_t seed) {
@@ -37,17 +37,17 @@ Pipeline drawn(std::uint64_t seed) {
   NameSet left_out;
   for (const char* key :
        {"num-workers", "prefetch-factor", "prefetch-depth", "batch-size", "in-flight"})
-    if (dice.one_in(3)) left_out.insert(key);
+    if (dice.chance(3)) left_out.insert(key);
   auto settings = pipeline.settings;
   std::erase_if(settings, [&](const auto& each) { return left_out.contains(each.first); });
   const auto memory = std::find_if(settings.begin(), settings.end(),
                                    [](const auto& each) { return each.first == "memory"; });
-  if (memory != settings.end() && memory->second == "pin-thread" && dice.one_in(2))
+  if (memory != settings.end() && memory->second == "pin-thread" && dice.chance(2))
     *memory = {"pin-memory", "true"};
   try {
-    return pipeline_of(settings);
+    return resolve_pipeline(settings);
   } catch (const UsageError&) {
-    return pipeline;  // what is left does not go together
+    return pipeline;  // the remaining settings conflict
   }
 }
 
@@ -74,13 +74,13 @@ NameSet named_by(const Changes& changes, const RunConfig& base, const RunConfig&
     names.insert("memory");
     names.insert("pin-memory");
   }
-  // The window of sample tasks is what prefetch-factor is of whole batches.
+  // `prefetch-depth` of sample tasks replaces `prefetch-factor` of whole batches.
   if (names.contains("task")) names.insert("prefetch-factor");
-  // What delays a worker that is not there any more goes with it.
+  // Delays of a removed worker disappear with it.
   if (changed.loader.num_workers < base.loader.num_workers) names.insert("inject");
   const bool workers_come_or_go =
       (base.loader.num_workers == 0) != (changed.loader.num_workers == 0);
-  if (workers_come_or_go) names.insert(kOfWorkers.begin(), kOfWorkers.end());
+  if (workers_come_or_go) names.insert(kWorkerSettings.begin(), kWorkerSettings.end());
   return names;
 }
 
@@ -91,7 +91,7 @@ std::string others(const NameSet& differing, const NameSet& named) {
   return text;
 }
 
-// What the words of a command give, on the machine of the run.
+// The settings that the words of a command give on the machine of the run.
 struct Parsed {
   RunConfig config;
   Changes set;
@@ -101,12 +101,12 @@ Parsed parsed(const std::string& command) {
   CLI::App app;
   CLI::App& run = *app.add_subcommand("run");
   CLI::App& what_if = *app.add_subcommand("what-if");
-  const ConfigFlags of_run(run), of_what_if(what_if);
+  const ConfigFlags run_flags(run), what_if_flags(what_if);
   std::vector<std::string> set;
   what_if.add_option("--set", set)->take_all()->expected(1);
   app.parse(command, true);
   Parsed result;
-  RunConfig given = run.parsed() ? of_run.config() : of_what_if.config();
+  RunConfig given = run.parsed() ? run_flags.config() : what_if_flags.config();
   given.engine.set("model");
   std::vector<std::string> notes;
   result.config = resolve_to_predict(given, MachineLimits{kCores}, notes);
@@ -140,7 +140,7 @@ void expect_only_what_is_advised(const RunRecord& record, const FittedModel& mod
   }
 }
 
-TEST(AdvisedSettings, AreTheOnlyDifference) {
+TEST(AdvisedSettings, ChangesOnlyWhatFindingAdvises) {
   std::int64_t looked_at = 0;
   for (std::int64_t seed = 1; seed <= times(150) && !HasFailure(); ++seed) {
     const Pipeline pipeline = drawn(static_cast<std::uint64_t>(seed));

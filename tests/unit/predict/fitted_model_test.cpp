@@ -20,7 +20,7 @@ RunRecord run(std::string_view scenario, double cores = 64) {
   return run_model(resolve_to_predict(config, MachineLimits{cores}, notes), {});
 }
 
-// As a run on real data leaves it: nothing declared, everything measured.
+// Makes a record like one of real data: costs are measured and not declared.
 RunRecord as_measured(RunRecord record) {
   record.engine = "native";
   record.config.engine.value = "native";
@@ -39,14 +39,14 @@ constexpr const char* kVaried =
     "cost = read=lognormal:3ms:0.5\ncost = decode=lognormal:8ms:0.5\ncost = collate=1ms\n"
     "compute = 25ms\nworkers = 2\nbatch = 8\nsteps = 200\nwarmup = 10\n";
 
-TEST(FittedModel, GivesBackADeclaredRunExactly) {
+TEST(FittedModel, PredictsDeclaredRunExactly) {
   const RunRecord record = run(kVaried);
   const Prediction base = FittedModel(record).predict({});
   EXPECT_EQ(base.account.stall, analyse(record).account.stall);
   EXPECT_EQ(base.account.window, analyse(record).account.window);
 }
 
-TEST(FittedModel, OfDeclaredSettingsSaysWhichHaveNoEffect) {
+TEST(FittedModel, ReportsDeclaredSettingsWithoutEffect) {
   RunConfig config;
   parse_scenario(std::string(kVaried) + "sync-ranks = true\n", "test", config);
   const FittedModel model(config, MachineLimits{4});
@@ -54,7 +54,7 @@ TEST(FittedModel, OfDeclaredSettingsSaysWhichHaveNoEffect) {
   EXPECT_EQ(model.notes().front(), "sync-ranks has no effect: there is one rank");
 }
 
-TEST(FittedModel, OfATraceNothingIsPredictedNorRun) {
+TEST(FittedModel, RejectsTraces) {
   RunRecord record = run(kVaried);
   record.engine = record.config.engine.value = "import";
   for (const std::function<void()>& doing : std::vector<std::function<void()>>{
@@ -88,7 +88,7 @@ TEST(FittedModel, DrawsWholeRowsOfAMeasuredRun) {
   EXPECT_NEAR(model.predict({{"workers", "4"}}).samples_per_s / measured, 1, 0.03);
 }
 
-TEST(FittedModel, IsTheSameEveryTime) {
+TEST(FittedModel, RepeatsPredictionExactly) {
   const RunRecord record = as_measured(run(kVaried));
   const Account one = FittedModel(record).predict({{"workers", "3"}}).account;
   EXPECT_EQ(FittedModel(record).predict({{"workers", "3"}}).account.stall, one.stall);
@@ -104,9 +104,8 @@ TEST(FittedModel, SharesMeasuredCpuTimeAmongTheCores) {
   EXPECT_NEAR(model.predict({{"decode.speed", "2"}}).samples_per_s / base, 2, 0.05);
 }
 
-// What was injected is in what was measured: it is not added again, and a speed is of all of it.
-// A rank's worker wants 0.8 of a core: six of them 4.8, and two 1.6.
-TEST(FittedModel, RanksOfAJobShareTheCoresOfTheirOwnHost) {
+// The worker of a rank needs 0.8 of a core: six workers need 4.8, and two need 1.6.
+TEST(FittedModel, SharesCoresOfEachHostAmongItsRanks) {
   RunRecord record =
       run("ranks = 8\nsync-ranks = true\nbatch = 4\nworkers = 1\nsteps = 100\ncompute = 10ms\n"
           "cost = decode=2ms\n");
@@ -126,6 +125,8 @@ TEST(FittedModel, RanksOfAJobShareTheCoresOfTheirOwnHost) {
   EXPECT_NEAR(busy_with(6, 16, 1, {{"cores", "2"}}), 2 / 4.8, 0.01);
 }
 
+// Measured times include the injected delay. It is not added again, and a speed applies to all of
+// it.
 TEST(FittedModel, CountsInjectedDelaysOnce) {
   const RunRecord record = as_measured(
       run("cost = read=1ms\ninject = read=+7ms\nworkers = 2\nbatch = 8\nsteps = 100\n"));
@@ -135,7 +136,7 @@ TEST(FittedModel, CountsInjectedDelaysOnce) {
   EXPECT_NEAR(model.predict({{"read.speed", "4"}}).samples_per_s / base, 4, 0.05);
 }
 
-TEST(FittedModel, TellsLatencyFromBandwidth) {
+TEST(FittedModel, ReportsInseparableLatencyAndBandwidth) {
   const RunRecord record = as_measured(run(
       "stored-bytes = uniform:1MB:3MB\ncost = read=1ms\nworkers = 4\nbatch = 8\nsteps = 100\n"));
   EXPECT_NE(FittedModel(record).notes().front().find("cannot be told apart"), std::string::npos);
@@ -169,8 +170,8 @@ TEST(FittedModel, FindsTheLoadOfOtherProcesses) {
   EXPECT_NEAR(model.predict({}).samples_per_s / analyse(record).samples_per_s.mean, 1, 0.05);
 }
 
-// Nobody else can have kept them waiting who took no CPU time.
-TEST(FittedModel, OtherProcessesTookNoMoreThanWasCounted) {
+// Other processes that took no CPU time cannot have delayed the workers.
+TEST(FittedModel, LimitsOtherLoadToCountedCpuTime) {
   RunRecord record =
       as_measured(run("cost = decode=10ms\nworkers = 6\nbatch = 8\nsteps = 100\ncores = 2\n", 2));
   record.config.declared.cores.set(64);
@@ -178,8 +179,8 @@ TEST(FittedModel, OtherProcessesTookNoMoreThanWasCounted) {
   EXPECT_TRUE(FittedModel(record).notes().empty());
 }
 
-// Workers that came up once, before the window, come up again where epochs are short.
-TEST(FittedModel, KnowsWhatAStartTakesFromTheWarmUp) {
+// Workers that started once before the window start again in each short epoch.
+TEST(FittedModel, LearnsStartTimeFromWarmUp) {
   const FittedModel model(as_measured(run(std::string(kVaried) + "cost = startup=50ms\n")));
   EXPECT_EQ(model.predict({}).account.stall[Cause::startup], 0);
   const Account account = model.predict({{"samples", "80"}}).account;  // epochs of ten steps
@@ -195,7 +196,7 @@ TEST(FittedModel, PredictsUnderTheLoadOfAnotherRun) {
   loaded.config.declared.cores.set(64);
   const double measured = analyse(loaded).samples_per_s.mean;
   EXPECT_GT(model.predict({}).samples_per_s / measured, 2.5);
-  const Prediction prediction = model.predict_under_load_of(loaded, {});
+  const Prediction prediction = model.predict_under_load(loaded, {});
   EXPECT_NEAR(prediction.samples_per_s / measured, 1, 0.05);
   ASSERT_EQ(prediction.notes.size(), 1U);
   EXPECT_NE(prediction.notes.front().find("other processes took cores"), std::string::npos);
@@ -212,13 +213,13 @@ TEST(FittedModel, ComparesTheSameEpochs) {
   EXPECT_DOUBLE_EQ(deeper.samples_per_s, deeper.base_samples_per_s);
 }
 
-TEST(FittedModel, GivesBackItsRunWhateverTheEpochs) {
+TEST(FittedModel, PredictsItsRunWithEpochs) {
   const RunRecord record = run(std::string(kVaried) + "samples = 200\n");
   EXPECT_EQ(FittedModel(record).fitted().account.stall, analyse(record).account.stall);
 }
 
 // The model is 8 % off: what it is off by is no gain.
-TEST(ScaledPrediction, IsWhatWasMeasuredTimesTheGain) {
+TEST(ScaledPrediction, MultipliesMeasurementByGain) {
   Analysis measured;
   measured.has_busy = true;
   measured.samples_per_s.mean = 100;
@@ -239,7 +240,7 @@ TEST(ScaledPrediction, IsWhatWasMeasuredTimesTheGain) {
   EXPECT_DOUBLE_EQ(scale_prediction(measured, prediction).busy_after, 1);  // and no more
 }
 
-TEST(GoodnessOfFit, IsNotQuotedBeyondTenPercent) {
+TEST(GoodnessOfFit, RejectsPredictionBeyondTenPercentError) {
   for (const double error : {0.0, 0.1, -0.1})
     EXPECT_TRUE((GoodnessOfFit{error, "", 0}.can_predict())) << error;
   for (const double error : {0.101, -0.101, 0.49, 25.0})
@@ -257,8 +258,8 @@ TEST(FittedModel, RefusesWhatTheResultDoesNotSay) {
   EXPECT_THROW(FittedModel{RunRecord()}, RunError);
 }
 
-// Values in force that nobody gave come from a file as they stand there.
-TEST(FittedModel, AbsurdSettingsOfAResultDoNotOverflow) {
+// Values that no user gave come unchecked from the result file.
+TEST(FittedModel, SurvivesAbsurdSettingsOfResult) {
   RunRecord record = as_measured(run(kVaried));
   record.config.loader.prefetch_factor.value = INT64_MAX;
   record.config.declared.cores.value = 1e300;
@@ -274,7 +275,7 @@ TEST(FittedModel, SaysWhereItGoesBeyondWhatWasMeasured) {
 
 // Half of a receive's wait is for workers that compute: without what they compute it is not waited
 // for, and twice as fast it is half as long.
-TEST(FittedCosts, ABusyWorkerIsWaitedForAsLongAsItWorks) {
+TEST(FittedCosts, ScalesWaitForBusyWorkersWithTheirWork) {
   FittedCosts costs;
   costs.busy_workers = {Stage::decode, 0.5};
   const StageTime whole = {8 * kMillisecond, 0, kMillisecond};
@@ -285,7 +286,7 @@ TEST(FittedCosts, ABusyWorkerIsWaitedForAsLongAsItWorks) {
   EXPECT_EQ(costs.received(whole, {}).cpu, kMillisecond);
 }
 
-// Reads of 8 ms and 100 kB/ms, of sizes from which the two are told apart.
+// A read takes 8 ms, and 1 ms more for each 100 kB. The sizes vary, so a fit can separate the two.
 constexpr const char* kFromStorage =
     "storage-latency = 8ms\nstorage-bandwidth = 100MB/s\nstored-bytes = uniform:100kB:900kB\n"
     "workers = 1\nbatch = 8\nsteps = 200\nwarmup = 10\n";
@@ -294,7 +295,7 @@ double measured_rate(std::string_view scenario) {
   return analyse(run(scenario)).samples_per_s.mean;
 }
 
-TEST(FittedModel, AnswersAChangeOfTheStorageWhereReadsTellItApart) {
+TEST(FittedModel, PredictsStorageChangesFromReads) {
   const FittedModel model(as_measured(run(kFromStorage)));
   std::string nearer = kFromStorage, wider = kFromStorage;
   nearer.replace(nearer.find("8ms"), 3, "1ms");
@@ -316,7 +317,7 @@ TEST(FittedModel, RefusesAChangeOfTheStorageThatNoFitAnswers) {
   EXPECT_THROW(declares_none.predict({{"storage.latency", "1ms"}}), UsageError);
 }
 
-TEST(FittedModel, ADeclaredStorageIsChangedExactly) {
+TEST(FittedModel, ChangesDeclaredStorageExactly) {
   std::string nearer = kFromStorage;
   nearer.replace(nearer.find("8ms"), 3, "1ms");
   const Prediction predicted = FittedModel(run(kFromStorage)).predict({{"storage.latency", "1ms"}});

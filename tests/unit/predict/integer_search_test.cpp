@@ -7,7 +7,7 @@
 namespace loaderscope {
 namespace {
 
-TEST(SmallestEnough, IsFoundWhateverIsTriedFirst) {
+TEST(SmallestEnough, FindsValueFromAnyFirstGuess) {
   for (std::int64_t wanted = 1; wanted <= 40; ++wanted) {
     for (std::int64_t first : {-5, 0, 1, 3, 17, 40, 99}) {
       const auto is_enough = [&](std::int64_t n) { return n >= wanted; };
@@ -29,12 +29,12 @@ TEST(SmallestEnough, TriesEachValueOnceAndNoneOutside) {
   EXPECT_EQ(std::set<std::int64_t>(tried.begin(), tried.end()).size(), tried.size());
 }
 
-TEST(SmallestEnough, IsNoneWhereTheMostIsNotEnough) {
+TEST(SmallestEnough, ReturnsNothingIfMaximumIsNotEnough) {
   EXPECT_FALSE(smallest_sufficient({0, 1, 100}, [](std::int64_t) { return false; }));
   EXPECT_FALSE(smallest_sufficient({5, 6, 5}, [](std::int64_t) { return true; }));
 }
 
-TEST(SmallestEnough, MayBeLargerByTheSlack) {
+TEST(SmallestEnough, AllowsLargerValueWithinSlack) {
   int tries = 0;
   const auto is_enough = [&](std::int64_t n) { return ++tries > 0 && n >= 700; };
   const std::int64_t found = smallest_sufficient({0, 1, 1024, 0.05}, is_enough).value();

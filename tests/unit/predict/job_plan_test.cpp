@@ -25,29 +25,29 @@ constexpr const char* kFast =
 constexpr const char* kSlow =
     "batch = 4\nworkers = 1\nsteps = 100\ncompute = 10ms\ncost = decode=4ms\n";
 
-RunRecord run_of(const std::string& lines) { return test::run(lines); }
+RunRecord run_lines(const std::string& lines) { return test::run(lines); }
 
-PlanRequest question_of(std::int64_t ranks, std::int64_t hosts = 0) {
+PlanRequest make_request(std::int64_t ranks, std::int64_t hosts = 0) {
   PlanRequest question;
   question.ranks = ranks;
   question.hosts = hosts;
   return question;
 }
 
-TEST(JobPlan, OfTheRunItselfIsTheRun) {
-  const JobPlan plan = plan_job(run_of(kSlow), question_of(1));
+TEST(JobPlan, RepeatsRunForSameSize) {
+  const JobPlan plan = plan_job(run_lines(kSlow), make_request(1));
   ASSERT_EQ(plan.sizes.size(), 1U);
   EXPECT_NEAR(plan.job().samples_per_s, plan.measured.samples_per_s, 1);
-  EXPECT_NEAR(busy_of(plan.job().account), 10.0 / 16, 0.01);
+  EXPECT_NEAR(busy_share(plan.job().account), 10.0 / 16, 0.01);
   EXPECT_EQ(plan.first_full, "workers");
 }
 
-// What its ranks waited for those that are gone is in its steps, and nobody knows how long.
-TEST(JobPlan, IsNotMadeOfWhatIsLeftOfAJob) {
-  RunRecord record = run_of(kSlow);
+// The steps of an incomplete job contain waits of unknown length for the lost ranks.
+TEST(JobPlan, RejectsIncompleteJob) {
+  RunRecord record = run_lines(kSlow);
   record.metrics.push_back({"rendezvous.missing_processes", "1", "", 2});
   try {
-    plan_job(record, question_of(16));
+    plan_job(record, make_request(16));
     FAIL() << "was planned";
   } catch (const UsageError& error) {
     EXPECT_THAT(error.what(), HasSubstr("--from: the run lost 2 processes of its job"));
@@ -56,81 +56,83 @@ TEST(JobPlan, IsNotMadeOfWhatIsLeftOfAJob) {
 
 // 16 ms of making and 10 of computing, with 6 ms of the trainer's own thread before each compute:
 // with workers enough a step takes 16 ms.
-TEST(JobPlan, EnoughOfAllThatIsSharedLeavesWhatTheTrainerTakes) {
-  const JobPlan plan =
-      plan_job(run_of(std::string(kSlow) + "cost = launch=6ms\nin-flight = 1\n"), question_of(1));
+TEST(JobPlan, KeepsTimeOfTrainerWithUnlimitedResources) {
+  const JobPlan plan = plan_job(
+      run_lines(std::string(kSlow) + "cost = launch=6ms\nin-flight = 1\n"), make_request(1));
   EXPECT_EQ(plan.first_full, "workers");
   ASSERT_TRUE(plan.if_unlimited);
-  EXPECT_NEAR(busy_of(plan.if_unlimited->account), 10.0 / 16, 0.01);
-  EXPECT_NEAR(share_of(plan.if_unlimited->account.stall[Cause::launch], plan.if_unlimited->account),
-              6.0 / 16, 0.01);
-  EXPECT_GT(busy_of(plan_job(run_of(kSlow), question_of(1)).if_unlimited.value().account), 0.99);
-  EXPECT_FALSE(plan_job(run_of(kFast), question_of(1)).if_unlimited);
+  EXPECT_NEAR(busy_share(plan.if_unlimited->account), 10.0 / 16, 0.01);
+  EXPECT_NEAR(
+      window_share(plan.if_unlimited->account.stall[Cause::launch], plan.if_unlimited->account),
+      6.0 / 16, 0.01);
+  EXPECT_GT(busy_share(plan_job(run_lines(kSlow), make_request(1)).if_unlimited.value().account),
+            0.99);
+  EXPECT_FALSE(plan_job(run_lines(kFast), make_request(1)).if_unlimited);
 }
 
-TEST(JobPlan, HostsWithCoresOfTheirOwnDoNotSlowEachOther) {
-  const RunRecord record = run_of(std::string(kSlow) + "cores = 1\n");
-  const JobPlan plan = plan_job(record, question_of(64));
+TEST(JobPlan, KeepsRateOfRanksOnSeparateHosts) {
+  const RunRecord record = run_lines(std::string(kSlow) + "cores = 1\n");
+  const JobPlan plan = plan_job(record, make_request(64));
   EXPECT_EQ(plan.question.hosts, 64);
   EXPECT_NEAR(plan.job().samples_per_s, 64 * plan.measured.samples_per_s,
               0.001 * plan.job().samples_per_s);
 }
 
-TEST(JobPlan, RanksOfOneHostShareItsCores) {
-  const RunRecord record = run_of(std::string(kFast) + "cores = 2\n");
+TEST(JobPlan, SharesCoresOfHostAmongRanks) {
+  const RunRecord record = run_lines(std::string(kFast) + "cores = 2\n");
   // Four ranks want 0.8 cores each and get 0.5 of them.
-  const JobPlan plan = plan_job(record, question_of(4, 1));
-  EXPECT_NEAR(busy_of(plan.job().account), 2 / 3.2, 0.01);
+  const JobPlan plan = plan_job(record, make_request(4, 1));
+  EXPECT_NEAR(busy_share(plan.job().account), 2 / 3.2, 0.01);
   EXPECT_EQ(plan.first_full, "host-cores");
-  EXPECT_NEAR(test::thing_of(plan, "host-cores").needed, 3.2, 0.01);
+  EXPECT_NEAR(test::find_resource(plan, "host-cores").needed, 3.2, 0.01);
 }
 
 // 9 ranks on 8 hosts: one of these has two of them, and no host is without.
-TEST(JobPlan, RanksThatDoNotDivideAreSpreadOverAllHosts) {
-  const RunRecord record = run_of(std::string(kFast) + "cores = 1\n");
-  const JobPlan plan = plan_job(record, question_of(9, 8));
+TEST(JobPlan, SpreadsUnevenRanksOverAllHosts) {
+  const RunRecord record = run_lines(std::string(kFast) + "cores = 1\n");
+  const JobPlan plan = plan_job(record, make_request(9, 8));
   EXPECT_EQ(plan.first_full, "host-cores");
-  EXPECT_NEAR(test::thing_of(plan, "host-cores").needed, 1.6, 0.01);
-  EXPECT_NEAR(busy_of(plan.job().account), 1 / 1.6, 0.01);
-  PlanRequest apart = question_of(9, 8);
+  EXPECT_NEAR(test::find_resource(plan, "host-cores").needed, 1.6, 0.01);
+  EXPECT_NEAR(busy_share(plan.job().account), 1 / 1.6, 0.01);
+  PlanRequest apart = make_request(9, 8);
   apart.changes = {{"sync-ranks", "false"}};
-  EXPECT_NEAR(busy_of(plan_job(record, apart).job().account), 9 / (7 + 2 * 1.6), 0.01);
+  EXPECT_NEAR(busy_share(plan_job(record, apart).job().account), 9 / (7 + 2 * 1.6), 0.01);
 }
 
 // The same ranks, run: 2 on a host.
-TEST(JobPlan, IsTheRunWithAsManyRanks) {
+TEST(JobPlan, MatchesRunWithSameNumberOfRanks) {
   const std::string two = "ranks = 2\nsync-ranks = true\ncores = 1.5\n";
-  const JobPlan plan = plan_job(run_of(std::string(kFast) + "cores = 1.5\n"), question_of(2, 1));
-  EXPECT_NEAR(plan.job().samples_per_s, analyse(run_of(kFast + two)).samples_per_s.mean,
+  const JobPlan plan =
+      plan_job(run_lines(std::string(kFast) + "cores = 1.5\n"), make_request(2, 1));
+  EXPECT_NEAR(plan.job().samples_per_s, analyse(run_lines(kFast + two)).samples_per_s.mean,
               0.01 * plan.job().samples_per_s);
 }
 
-// Whose costs are all the same: two workers that want a core for 1 ms of 10 seldom meet on one.
-TEST(JobPlan, RanksAreNotInStep) {
-  const RunRecord record = run_of(
+// All costs are equal. Two workers that need a core for 1 ms of 10 ms rarely meet on it.
+TEST(JobPlan, StartsRanksAtDifferentTimes) {
+  const RunRecord record = run_lines(
       "batch = 1\nworkers = 1\nsteps = 100\ncompute = 9ms\ncost = read=9ms\ncost = decode=1ms\n"
       "cores = 1\n");
-  const JobPlan plan = plan_job(record, question_of(4, 1));
+  const JobPlan plan = plan_job(record, make_request(4, 1));
   EXPECT_NEAR(plan.job().samples_per_s, 4 * plan.measured.samples_per_s,
               0.05 * plan.job().samples_per_s);
 }
 
-TEST(JobPlan, AStorageThatAllShareIsFullAtItsRate) {
-  PlanRequest question = question_of(100);
+TEST(JobPlan, LimitsRateBySharedStorage) {
+  PlanRequest question = make_request(100);
   // A rank that never waits needs 400 MB/s.
   question.storage = SharedStorage{20e9, 0};
-  const JobPlan plan = plan_job(run_of(kFast), question);
+  const JobPlan plan = plan_job(run_lines(kFast), question);
   EXPECT_EQ(plan.first_full, "storage");
-  EXPECT_NEAR(test::thing_of(plan, "storage").needed, 40e9, 0.2e9);
-  EXPECT_NEAR(test::thing_of(plan, "storage").full_at_ranks.value(), 50, 0.5);
-  EXPECT_NEAR(busy_of(plan.job().account), 0.5, 0.01);
-  EXPECT_GT(busy_of(plan.sizes.front().account), 0.99);
+  EXPECT_NEAR(test::find_resource(plan, "storage").needed, 40e9, 0.2e9);
+  EXPECT_NEAR(test::find_resource(plan, "storage").full_at_ranks.value(), 50, 0.5);
+  EXPECT_NEAR(busy_share(plan.job().account), 0.5, 0.01);
+  EXPECT_GT(busy_share(plan.sizes.front().account), 0.99);
 }
 
-// Of a program that gives whole batches, 4 samples a row: 80 ms a batch are the least that it
-// waits.
-TEST(JobPlan, WholeBatchesWaitForALatencyAtLeast) {
-  RunRecord record = run_of(kFast);
+// A program that delivers whole batches, 4 samples per row, waits at least 80 ms for each batch.
+TEST(JobPlan, DelaysWholeBatchesByStorageLatency) {
+  RunRecord record = run_lines(kFast);
   record.engine = record.config.engine.value = "torch";
   for (RankRecord& rank : record.ranks) {
     std::vector<SampleRow> batches;
@@ -143,7 +145,7 @@ TEST(JobPlan, WholeBatchesWaitForALatencyAtLeast) {
     }
     rank.reservoir = std::move(batches);
   }
-  PlanRequest question = question_of(2);
+  PlanRequest question = make_request(2);
   question.storage = SharedStorage{20e9, 80 * kMillisecond};
   const JobPlan plan = plan_job(record, question);
   EXPECT_LT(plan.job().samples_per_s, 2 * 4 / 0.08);
@@ -158,33 +160,33 @@ TEST(JobPlan, WholeBatchesWaitForALatencyAtLeast) {
               ::testing::Not(::testing::Contains(HasSubstr("at most: the run"))));
 }
 
-TEST(JobPlan, HostsThatDecodeDoSoForAllRanks) {
-  PlanRequest question = question_of(100);
+TEST(JobPlan, SharesDecodeHostsAmongRanks) {
+  PlanRequest question = make_request(100);
   // 100 ranks want 80 cores.
   question.decode = DecodeHosts{10, 4, 0};
-  const JobPlan plan = plan_job(run_of(kFast), question);
+  const JobPlan plan = plan_job(run_lines(kFast), question);
   EXPECT_EQ(plan.first_full, "decode-hosts");
-  EXPECT_NEAR(test::thing_of(plan, "decode-hosts").needed, 80, 0.5);
-  EXPECT_NEAR(busy_of(plan.job().account), 0.5, 0.01);
+  EXPECT_NEAR(test::find_resource(plan, "decode-hosts").needed, 80, 0.5);
+  EXPECT_NEAR(busy_share(plan.job().account), 0.5, 0.01);
   question.decode->count = 25;
-  EXPECT_GT(busy_of(plan_job(run_of(kFast), question).job().account), 0.99);
+  EXPECT_GT(busy_share(plan_job(run_lines(kFast), question).job().account), 0.99);
 }
 
-TEST(JobPlan, StepsWaitForTheSlowestOfAllRanks) {
-  const RunRecord record = run_of(
+TEST(JobPlan, WaitsForSlowestRankInEachStep) {
+  const RunRecord record = run_lines(
       "batch = 4\nworkers = 1\nsteps = 200\ncompute = 10ms\n"
       "cost = decode=lognormal:2ms:0.8\n");
-  const JobPlan plan = plan_job(record, question_of(64));
+  const JobPlan plan = plan_job(record, make_request(64));
   ASSERT_GT(plan.sizes.size(), 2U);
-  EXPECT_LT(busy_of(plan.job().account), busy_of(plan.sizes.front().account) - 0.05);
+  EXPECT_LT(busy_share(plan.job().account), busy_share(plan.sizes.front().account) - 0.05);
 }
 
-TEST(JobPlan, AStepCanTakeAnotherTime) {
-  PlanRequest question = question_of(8);
+TEST(JobPlan, AcceptsOtherComputeTime) {
+  PlanRequest question = make_request(8);
   question.changes = {{"compute", "20ms"}, {"samples", "3200"}};
   question.gpu_price = 3;
-  const JobPlan plan = plan_job(run_of(kSlow), question);
-  EXPECT_GT(busy_of(plan.job().account), 0.99);
+  const JobPlan plan = plan_job(run_lines(kSlow), question);
+  EXPECT_GT(busy_share(plan.job().account), 0.99);
   EXPECT_NEAR(plan.job().samples_per_s, 8 * 4 / 0.020, 8);
   ASSERT_TRUE(plan.epoch);
   EXPECT_EQ(plan.epoch->steps, 100);
@@ -192,11 +194,11 @@ TEST(JobPlan, AStepCanTakeAnotherTime) {
   EXPECT_NEAR(plan.epoch->price.value(), 2 * 8 * 3 / 3600.0, 1e-4);
 }
 
-TEST(JobPlan, EachEpochBeginsAsInTheRun) {
-  const RunRecord record = run_of(
+TEST(JobPlan, StartsEachEpochAsInRun) {
+  const RunRecord record = run_lines(
       "batch = 4\nworkers = 2\nsteps = 400\nsamples = 400\ncompute = 20ms\ncost = decode=8ms\n"
       "cost = startup=2s\n");
-  const JobPlan plan = plan_job(record, question_of(1));
+  const JobPlan plan = plan_job(record, make_request(1));
   ASSERT_TRUE(plan.epoch);
   EXPECT_NEAR(plan.epoch->start_s, 2, 0.05);
   EXPECT_NEAR(plan.epoch->seconds, analyse(record).epoch_predicted_s.value(), 0.05);
@@ -205,11 +207,11 @@ TEST(JobPlan, EachEpochBeginsAsInTheRun) {
 
 // 400 samples are 100 steps of the rank that was measured, within one epoch, and 25 of each of
 // four.
-TEST(JobPlan, ShortEpochsBeginInTheModel) {
+TEST(JobPlan, ModelsStartOfShortEpochs) {
   const std::string epochs = std::string(kFast) + "samples = 400\ncost = startup=30ms\n";
-  const JobPlan plan = plan_job(run_of(epochs), question_of(4));
-  const Analysis four = analyse(run_of(epochs + "ranks = 4\nsync-ranks = true\n"));
-  EXPECT_LT(four.samples_per_s.mean, 0.9 * 1600);  // as it were without beginnings
+  const JobPlan plan = plan_job(run_lines(epochs), make_request(4));
+  const Analysis four = analyse(run_lines(epochs + "ranks = 4\nsync-ranks = true\n"));
+  EXPECT_LT(four.samples_per_s.mean, 0.9 * 1600);  // the rate without starts of epochs
   EXPECT_NEAR(plan.job().samples_per_s, four.samples_per_s.mean, 0.02 * four.samples_per_s.mean);
   ASSERT_TRUE(plan.epoch);
   EXPECT_EQ(plan.epoch->steps, 25);
@@ -219,18 +221,18 @@ TEST(JobPlan, ShortEpochsBeginInTheModel) {
               ::testing::Contains(HasSubstr("an epoch of the job has 25 steps of each")));
 }
 
-TEST(JobPlan, AnEpochIsNoShorterThanItsSteps) {
-  PlanRequest question = question_of(1000);
+TEST(JobPlan, KeepsEpochAtLeastAsLongAsItsSteps) {
+  PlanRequest question = make_request(1000);
   question.changes = {{"samples", "4000"}};
-  const JobPlan plan = plan_job(run_of(kFast), question);
+  const JobPlan plan = plan_job(run_lines(kFast), question);
   ASSERT_TRUE(plan.epoch);
   EXPECT_EQ(plan.epoch->steps, 1);
   EXPECT_NEAR(plan.epoch->seconds, 0.010, 0.001);
 }
 
-TEST(JobPlan, EverySizeIsWholeAndTheJobIsTheLast) {
+TEST(JobPlan, ListsSizesUpToJob) {
   for (const std::int64_t ranks : {1, 2, 3, 7, 100}) {
-    const JobPlan plan = plan_job(run_of(kSlow), question_of(ranks));
+    const JobPlan plan = plan_job(run_lines(kSlow), make_request(ranks));
     EXPECT_EQ(plan.job().ranks, ranks);
     EXPECT_LE(plan.sizes.size(), 8U);
     for (const JobSize& size : plan.sizes) {
@@ -242,7 +244,7 @@ TEST(JobPlan, EverySizeIsWholeAndTheJobIsTheLast) {
 }
 
 TEST(JobPlan, RefusesMoreHostsThanRanks) {
-  EXPECT_THROW(plan_job(run_of(kSlow), question_of(2, 3)), UsageError);
+  EXPECT_THROW(plan_job(run_lines(kSlow), make_request(2, 3)), UsageError);
 }
 
 }  // namespace

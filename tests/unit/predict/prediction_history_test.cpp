@@ -12,7 +12,7 @@ namespace {
 
 using source::TempFolder;
 
-TEST(PredictionHistory, IsNothingAtFirst) {
+TEST(PredictionHistory, StartsEmpty) {
   const TempFolder folder;
   EXPECT_EQ(PredictionHistory(folder / "none").summary().count, 0);
   EXPECT_EQ(PredictionHistory("").summary().sentence(), "");
@@ -56,7 +56,7 @@ TEST(PredictionHistory, StaysSmallAndForgetsTheOldest) {
   EXPECT_NEAR(history.summary().worst, 0.01, 1e-9);
 }
 
-TEST(PredictionHistory, WritersAtTheSameTimeLoseNothing) {
+TEST(PredictionHistory, KeepsEntriesOfConcurrentWriters) {
   const TempFolder folder;
   std::vector<std::thread> writers;
   for (int w = 0; w < 4; ++w) {

@@ -1,5 +1,5 @@
-// What the model makes of a program that was measured on a GPU (reports/gpu-nvidia-h200/), against
-// what the same machine gave.
+// Predictions for a program that was measured on a GPU (reports/gpu-nvidia-h200/), compared with a
+// run of the same machine.
 #include <gtest/gtest.h>
 
 #include "loaderscope/predict.h"
@@ -11,7 +11,7 @@ namespace {
 
 // Eager ResNet-50 in batches of 64: the GPU computes 15 ms, launching takes the host 28. With 12
 // workers it gave 1,828 images/s within an epoch, busy 43.1 %.
-TEST(RealGpu, MoreWorkersGiveWhatTheMachineGave) {
+TEST(RealGpu, PredictsMeasuredRateWithMoreWorkers) {
   const SavedRun saved =
       read_result(LOADERSCOPE_SOURCE_DIR "/reports/gpu-nvidia-h200/resnet50-2-workers.json");
   const RunRecord& record = saved.record;

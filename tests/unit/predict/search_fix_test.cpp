@@ -20,7 +20,7 @@ RunRecord searched_run(const std::string& scenario) {
   return run_model(resolve_to_predict(config, MachineLimits{16}, notes), {});
 }
 
-// Of a run, with the number of predictions that were made.
+// Predictions for one run, with the number of predictions made.
 struct Predicted {
   explicit Predicted(const RunRecord& record) : model(record), base(model.predict({}, 20'000)) {}
 
@@ -55,7 +55,7 @@ TEST(SearchOption, FindsTheSmallestNumberWithMostOfTheGain) {
 }
 
 // 484 ms for a batch that is needed every 20 ms, most of them waiting: 25 workers, on one core.
-TEST(SearchOption, GoesOnBeyondTheCoresWhereTheModelSaysThatItHelps) {
+TEST(SearchOption, AddsWorkersBeyondCoresIfModelGains) {
   const RunRecord record = searched_run(
       "batch = 8\nsteps = 160\ncompute = 20ms\nworkers = 1\ncores = 1\ncost = read=60ms:sleep\n"
       "cost = decode=500us");
@@ -87,7 +87,7 @@ TEST(SearchOption, KeepsTheFixedCompanions) {
   EXPECT_EQ(changes_to_text(option->changes), "num-workers=9 persistent-workers=true");
 }
 
-TEST(SearchOption, OfWaysThatGiveAboutAsMuchTheFirst) {
+TEST(SearchOption, PicksFirstOfSimilarWays) {
   const RunRecord record =
       searched_run("batch = 8\nsteps = 160\ncompute = 10ms\nworkers = 1\ncost = decode=2ms");
   Predicted predicted(record);
@@ -97,7 +97,7 @@ TEST(SearchOption, OfWaysThatGiveAboutAsMuchTheFirst) {
 }
 
 // Up to four workers it is known what they give, beyond only what they give at most.
-TEST(SearchOption, OfValuesThatHelpOneWithFigures) {
+TEST(SearchOption, PrefersValueWithKnownGain) {
   const RunRecord record =
       searched_run("batch = 8\nsteps = 160\ncompute = 10ms\nworkers = 1\ncost = decode=12ms");
   Predicted predicted(record);
@@ -114,7 +114,7 @@ TEST(SearchOption, OfValuesThatHelpOneWithFigures) {
   EXPECT_TRUE(known_up_to(1)->prediction.is_unknown);
 }
 
-TEST(SearchOption, NoneWhereNoValueGoesTogetherWithTheRest) {
+TEST(SearchOption, ReturnsNothingWithoutValidValue) {
   const RunRecord record =
       searched_run("batch = 8\nsteps = 40\ncompute = 10ms\nworkers = 0\ncost = decode=2ms");
   Predicted predicted(record);
@@ -158,7 +158,7 @@ class Drawn {
 };
 
 // Against every number of workers to twice the one that is found.
-TEST(SearchOption, OfDrawnPipelinesIsTheSmallestThatIsEnough) {
+TEST(SearchOption, FindsSmallestSufficientValueOfDrawnPipelines) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     const std::string pipeline = Drawn(seed).pipeline();
     const RunRecord record = searched_run(pipeline);

@@ -1,4 +1,4 @@
-// What a plan says of one thing that ranks share.
+// The entry of a plan for one resource that ranks share.
 #pragma once
 
 #include <stdexcept>
@@ -9,7 +9,7 @@
 
 namespace loaderscope::test {
 
-inline const SharedResource& thing_of(const JobPlan& plan, std::string_view name) {
+inline const SharedResource& find_resource(const JobPlan& plan, std::string_view name) {
   for (const SharedResource& thing : plan.shared) {
     if (thing.name == name) return thing;
   }

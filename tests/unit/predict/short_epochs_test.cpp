@@ -30,7 +30,7 @@ FittedCosts measured_costs(const RunConfig& config, Nanos turn) {
   FittedCosts costs;
   FittedCosts::Rank& rank = costs.ranks.emplace_back();
   const auto fitted = [&](Stage stage) {
-    const Cost* cost = config.cost_of(stage);
+    const Cost* cost = config.declared_cost(stage);
     return cost == nullptr ? Nanos{0} : cost->draw(0.5, 0);
   };
   FittedCosts::Sample sample;
@@ -71,7 +71,7 @@ RunRecord as_seen(RunRecord record, Nanos turn) {
 
 double rate(const RunRecord& record) { return analyse(record).samples_per_s.mean; }
 
-// How far the model of the run is off, and what it promises of two workers.
+// Compares the model with its run, and its prediction for two workers with a run of two.
 void expect_given_back(const RunRecord& seen, const RunRecord& with_two) {
   const FittedModel model(seen);
   EXPECT_NEAR(model.fitted().samples_per_s / rate(seen), 1, 0.03);

@@ -1,4 +1,4 @@
-// What becomes of requests to servers when the storage changes: exact numbers.
+// Predictions for requests to servers after changes of the storage: exact numbers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,9 +11,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// One worker takes a sample per ms: four requests at once, of which each has its first byte after
-// 4 ms, and after 2.5 ms where no other runs beside it. So 1.5 ms are for the three others.
-RunRecord of_requests() {
+// One worker takes a sample per ms with four requests in flight. Each request has its first byte
+// after 4 ms, and after 2.5 ms if no other is in flight. So 1.5 ms are for the three others.
+RunRecord requests_record() {
   RunRecord record = test::run(
       "cost = read=1ms:sleep\nworkers = 1\nbatch = 8\nsteps = 100\n"
       "stored-bytes = 100kB\n");
@@ -46,8 +46,8 @@ double gain(const RunRecord& record, const Changes& changes) {
   return FittedModel(record).predict(changes).gain();
 }
 
-TEST(StorageRequests, TheirLatencyIsThatOfThoseThatAreAlone) {
-  const RunRecord record = of_requests();
+TEST(StorageRequests, TakesLatencyFromSingleRequests) {
+  const RunRecord record = requests_record();
   EXPECT_EQ(request_times(record)->alone, 2.5e-3);
   EXPECT_FALSE(request_times(record)->is_full());
   // Set to what it is, nothing changes.
@@ -56,15 +56,15 @@ TEST(StorageRequests, TheirLatencyIsThatOfThoseThatAreAlone) {
   EXPECT_NEAR(gain(record, {{"storage.latency", "500us"}}), 2, 0.02);
 }
 
-TEST(StorageRequests, WaitForAsManyOthersAsThereAre) {
-  const RunRecord record = of_requests();
+TEST(StorageRequests, AddsWaitForEachOtherRequest) {
+  const RunRecord record = requests_record();
   // 8 at once: each waits 0.5 ms for each of 7 others, and takes 6 ms: 8 / 6 in place of 4 / 4.
   EXPECT_NEAR(gain(record, {{"storage.in-flight", "8"}}), 8 / 6.0, 0.02);
   EXPECT_NEAR(gain(record, {{"num-workers", "2"}}), 8 / 6.0, 0.02);
-  // 1 at once waits for nobody: 1 / 2.5.
+  // A single request waits for no other: 1 / 2.5.
   EXPECT_NEAR(gain(record, {{"storage.in-flight", "1"}}), 1 / 2.5, 0.01);
-  // Nobody was alone: each is as fast as measured, however many there are.
-  RunRecord unknown = of_requests();
+  // No request was alone: each is as fast as measured with any number in flight.
+  RunRecord unknown = requests_record();
   set_metric(unknown, "requests.opening_alone", 0);
   set_metric(unknown, "requests.opening_alone_least_s", 0);
   EXPECT_NEAR(gain(unknown, {{"storage.in-flight", "8"}}), 2, 0.03);
@@ -72,8 +72,8 @@ TEST(StorageRequests, WaitForAsManyOthersAsThereAre) {
 }
 
 // 1.5 of 4 ms: more at once bring no more. A second worker gets nothing, half the bytes all of it.
-TEST(StorageRequests, AFullLinkIsToldByThoseThatAreAlone) {
-  RunRecord record = of_requests();
+TEST(StorageRequests, DetectsFullLinkFromSingleRequests) {
+  RunRecord record = requests_record();
   set_metric(record, "requests.opening_alone_least_s", 1.5e-3);
   EXPECT_TRUE(request_times(record)->is_full());
   EXPECT_NEAR(gain(record, {{"num-workers", "2"}}), 1, 0.02);
@@ -82,10 +82,10 @@ TEST(StorageRequests, AFullLinkIsToldByThoseThatAreAlone) {
   EXPECT_NEAR(gain(record, {{"storage.bandwidth", "200MB/s"}}), 2, 0.03);
 }
 
-// The same, and yet each brings its 100 kB in 2.5 ms by itself, whatever runs beside it: twice as
-// many bring twice as much, up to what nobody has seen.
-TEST(StorageRequests, ALimitOfEachRequestIsNoFullLink) {
-  RunRecord record = of_requests();
+// Each request is limited on its own: its 100 kB take 2.5 ms with or without others. Twice as many
+// requests bring twice as much, beyond what the run has seen.
+TEST(StorageRequests, SeparatesLimitOfRequestFromFullLink) {
+  RunRecord record = requests_record();
   set_metric(record, "requests.opening_alone_least_s", 1.5e-3);
   record.metrics.push_back({"requests.slowed_by_others", "1", "for a test", 0});
   ASSERT_TRUE(request_times(record)->is_limited_each());
@@ -106,8 +106,8 @@ TEST(StorageRequests, ALimitOfEachRequestIsNoFullLink) {
 
 // One at a time: 1 ms to the first byte, 3 for the bytes. Two at once keep the link busy, and get a
 // third more; with 0.5 ms it is busy already.
-TEST(StorageRequests, OneAtATimeLeavesALinkIdleForItsLatency) {
-  RunRecord record = of_requests();
+TEST(StorageRequests, CountsLatencyAsIdleTimeOfLink) {
+  RunRecord record = requests_record();
   set_metric(record, "requests.in_flight", 1);
   set_metric(record, "requests.opening_alone_least_s", 1e-3);
   set_metric(record, "requests.first_byte_s", 1e-3);
@@ -118,16 +118,16 @@ TEST(StorageRequests, OneAtATimeLeavesALinkIdleForItsLatency) {
 }
 
 // A wider link makes no request faster that was alone on it.
-TEST(StorageRequests, ALinkThatIsNotFullMayOnlyBecomeNarrower) {
-  const RunRecord record = of_requests();
+TEST(StorageRequests, LimitsRateByNarrowerLinkOnly) {
+  const RunRecord record = requests_record();
   EXPECT_NEAR(gain(record, {{"storage.bandwidth", "2GB/s"}}), 1, 0.02);
   EXPECT_NEAR(gain(record, {{"storage.bandwidth", "50MB/s"}}), 0.5, 0.01);
 }
 
-// Each takes 2 of its 5 ms for its bytes, 50 MB/s, of which one at once tells not whether others
-// have as much: 8 at once would take 160 MB/s.
+// Each request takes 2 of its 5 ms for its bytes, which is 50 MB/s. One request in flight does not
+// show whether more requests get as much: 8 in flight would take 160 MB/s.
 TEST(StorageRequests, PromisesNothingBeyondWhatTheRunSaw) {
-  RunRecord record = of_requests();
+  RunRecord record = requests_record();
   for (const auto& [name, value] : {std::pair("requests.first_byte_s", 3e-3),
                                     {"requests.time_s", 5e-3},
                                     {"requests.in_flight", 1.0},
@@ -141,17 +141,17 @@ TEST(StorageRequests, PromisesNothingBeyondWhatTheRunSaw) {
   const Prediction eight = model.predict({{"storage.in-flight", "8"}});
   EXPECT_FALSE(eight.is_known());
   EXPECT_THAT(eight.notes.back(), HasSubstr("of which this run saw 50.0 MB/s"));
-  const Changes told = {{"storage.in-flight", "8"}, {"storage.bandwidth", "1GB/s"}};
-  EXPECT_TRUE(model.predict(told).is_known());
+  const Changes declared = {{"storage.in-flight", "8"}, {"storage.bandwidth", "1GB/s"}};
+  EXPECT_TRUE(model.predict(declared).is_known());
 }
 
-TEST(StorageRequests, WhatTheyAreIsSaidBesideWhatIsSet) {
+TEST(StorageRequests, ReportsMeasuredValueForEachChange) {
   const Changes changes = {{"storage.latency", "5ms"},
                            {"storage.bandwidth", "1GB/s"},
                            {"storage.in-flight", "8"},
                            {"cache.hit-rate", "0.5"},
                            {"other-threads", "0"}};
-  const std::vector<StorageValue> values = FittedModel(of_requests()).storage_values(changes);
+  const std::vector<StorageValue> values = FittedModel(requests_record()).storage_values(changes);
   ASSERT_EQ(values.size(), 4U);
   EXPECT_EQ(values[0].sentence(),
             "storage.latency 2.500 ms now -> 5.000 ms: from a read or a request to its first byte "
@@ -164,14 +164,14 @@ TEST(StorageRequests, WhatTheyAreIsSaidBesideWhatIsSet) {
   EXPECT_EQ(values[3].now, 0);
 }
 
-TEST(StorageRequests, WhatIsDeclaredIsSaidBesideWhatIsSet) {
+TEST(StorageRequests, ReportsDeclaredValueForChange) {
   const FittedModel model(test::run("storage-latency = 8ms\nworkers = 1\nsteps = 20\n"));
   EXPECT_EQ(model.storage_values({{"storage.latency", "1ms"}}).front().now, 8e-3);
 }
 
 // The mean of many, the shortest of few.
-TEST(StorageRequests, AreAloneWhereMostSayIt) {
-  RunRecord record = of_requests();
+TEST(StorageRequests, UsesMeanOfManyOrShortestOfFew) {
+  RunRecord record = requests_record();
   for (const auto& [name, value] : {std::pair("requests.alone", 2.0),
                                     {"requests.alone_s", 9e-3},
                                     {"requests.alone_least_s", 3e-3}})

@@ -1,5 +1,5 @@
-// What a program does on its own thread takes turns there: predictions of measured programs,
-// against the same programs with the changes, in exact virtual time.
+// Predictions for programs that do work on the trainer's own thread, compared with runs of the same
+// programs with the changes, in exact virtual time.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ RunRecord program_without_workers(const std::string& scenario) {
 
 // A program on a GPU: batches of ten samples of 1 ms, 2 ms until kernels run and 6 ms more until
 // all of a step's are launched.
-RunRecord program_on_gpu(const std::string& scenario, Nanos beside = 6 * kMillisecond) {
+RunRecord program_on_gpu(const std::string& scenario, Nanos overlapped_launch = 6 * kMillisecond) {
   RunConfig config;
   parse_scenario("engine = model\nmemory = pageable\nsteps = 200\n" + scenario +
                      (scenario.find("batch =") == scenario.npos ? "batch = 10\n" : ""),
@@ -46,7 +46,7 @@ RunRecord program_on_gpu(const std::string& scenario, Nanos beside = 6 * kMillis
   FittedCosts::Rank& rank = costs.ranks.emplace_back();
   rank.samples = {sample};
   rank.stages[Stage::launch] = times(2 * kMillisecond);
-  if (beside > 0) rank.beside_compute = times(beside);
+  if (overlapped_launch > 0) rank.overlapped_work = times(overlapped_launch);
   RunContext context;
   context.model.costs = &costs;
   std::vector<std::string> notes;
@@ -71,7 +71,7 @@ void expect_kept(RunRecord before, const Changes& changes, const RunRecord& afte
 }
 
 // 4 ms to receive and 5 ms to train are 9 ms a step, however many workers there are.
-TEST(TrainersThread, ReceivesAndTrainsByTurns) {
+TEST(TrainersThread, AlternatesReceivingAndTraining) {
   const std::string costs =
       "cost = decode=5ms:sleep\ncost = transport.recv=4ms\ncompute = 5ms\nsteps = 200\n";
   const RunRecord eight = program(costs + "workers = 8\n");
@@ -79,7 +79,7 @@ TEST(TrainersThread, ReceivesAndTrainsByTurns) {
   expect_kept(program(costs + "workers = 1\n"), {{"num-workers", "8"}}, eight);
 }
 
-TEST(TrainersThread, WithoutWorkersMakesAndTrainsByTurns) {
+TEST(TrainersThread, AlternatesMakingAndTrainingWithoutWorkers) {
   const std::string costs = "cost = decode=1ms\ncompute = 10ms\nsteps = 200\n";
   EXPECT_NEAR(rate(program_without_workers(costs)), 500, 1);
   expect_kept(program_without_workers(costs), {{"decode.speed", "2"}},
@@ -104,7 +104,7 @@ TEST(TrainersThread, StartsOneWorkerAfterAnother) {
               program(costs + "workers = 1\npersistent-workers = true\n"), 0.02);
 }
 
-// What lies between two epochs is nobody's chance to make batches ahead.
+// Validation between two epochs gives workers no time to make batches ahead.
 TEST(TrainersThread, ValidatesBetweenEpochs) {
   const std::string costs =
       "cost = decode=4ms:sleep\nsamples = 100\ncompute = 5ms\ninject = compute=+200ms@every=10\n"
@@ -113,7 +113,7 @@ TEST(TrainersThread, ValidatesBetweenEpochs) {
               program(costs + "workers = 4\n"));
 }
 
-TEST(TrainersThread, NobodyReadsBeyondTheShards) {
+TEST(TrainersThread, IgnoresWorkersBeyondShards) {
   RunRecord stream =
       as_seen(program("cost = decode=5ms:sleep\ncompute = 1ms\nworkers = 2\nsteps = 100\n"));
   stream.metrics.push_back({"data.shards", "1", "", 2});
@@ -126,7 +126,7 @@ TEST(TrainersThread, NobodyReadsBeyondTheShards) {
   EXPECT_NEAR(model.predict({{"num-workers", "1"}}).gain(), 0.5, 0.01);
 }
 
-TEST(TrainersThread, TheAnswerSaysThatItsFixIsExtrapolated) {
+TEST(TrainersThread, ReportsExtrapolationOfFix) {
   const RunRecord record =
       as_seen(program("cost = decode=5ms:sleep\ncompute = 1ms\nworkers = 1\nsteps = 100\n"));
   Analysis analysis = analyse(record);
@@ -137,14 +137,14 @@ TEST(TrainersThread, TheAnswerSaysThatItsFixIsExtrapolated) {
       << analysis.fit_notes.back();
 }
 
-// What workers bring along, such as taking batches from them, was never measured: it is taken from
-// other programs, and what it may be besides is the interval.
+// The cost of first workers, such as receiving their batches, was never measured. The estimate is
+// taken from other programs, and the interval covers its error.
 TEST(TrainersThread, EstimatesTheFirstWorkers) {
   const RunRecord record =
       as_seen(program_without_workers("cost = decode=5ms\ncompute = 10ms\nsteps = 100\n"));
   Analysis analysis = analyse(record);
   add_findings(analysis, record);
-  const Finding* fix = fix_of(analysis);
+  const Finding* fix = advised_fix(analysis);
   ASSERT_NE(fix, nullptr);
   EXPECT_EQ(fix->id, "no-workers");
   ASSERT_TRUE(fix->has_figures());
@@ -159,25 +159,25 @@ TEST(TrainersThread, EstimatesTheFirstWorkers) {
   }
 }
 
-// Batches of 5 ms beside steps of 2 ms: handing them over may cost all that workers save.
+// Batches take 2.5 ms and steps 1 ms: transport may cost all that workers save.
 TEST(TrainersThread, SaysNoNumberWhereWorkersMayGiveNothing) {
   const RunRecord record =
       as_seen(program_without_workers("cost = decode=250us\ncompute = 1ms\nsteps = 100\n"));
   EXPECT_FALSE(FittedModel(record).predict({{"num-workers", "2"}}).is_known());
 }
 
-// Batches of 10 ms, and 8 ms for all else beside a GPU; batches of 80 ms, on four cores.
-TEST(TrainersThread, AdvisesAsManyWorkersAsKeepUpBesideAGpu) {
+// Batches of 10 ms, and 8 ms for the rest of a step on a GPU. Batches of 80 ms, also on four cores.
+TEST(TrainersThread, AdvisesEnoughWorkersForGpu) {
   const auto fix_with = [](const std::string& scenario) {
     const RunRecord record = program_on_gpu("workers = 0\ncompute = 10ms\n" + scenario);
     Analysis analysis = analyse(record);
     add_findings(analysis, record);
-    const Finding* fix = fix_of(analysis);
+    const Finding* fix = advised_fix(analysis);
     return fix != nullptr ? changes_to_text(fix->changes) : "none";
   };
   EXPECT_EQ(fix_with(""), "num-workers=2");  // a batch of 6 MB takes 4 ms more in a worker
   EXPECT_EQ(fix_with("batch = 80\n"), "num-workers=8");
-  EXPECT_EQ(fix_with("batch = 80\ncores = 4\n"), "num-workers=7");  // they wait
+  EXPECT_EQ(fix_with("batch = 80\ncores = 4\n"), "num-workers=7");  // workers wait for cores
 }
 
 TEST(TrainersThread, SaysWhatWasNotMeasuredWithoutWorkers) {
@@ -193,22 +193,22 @@ TEST(TrainersThread, SaysWhatWasNotMeasuredWithoutWorkers) {
   EXPECT_EQ(declared.may_be_off, 0);
 }
 
-// What workers wait for together cannot be told from a run with fewer of them.
+// Shared waits of workers cannot be predicted from a run with fewer of them.
 TEST(TrainersThread, SaysThatWaitsAreExtrapolated) {
-  const auto notes_of = [](const char* kind) {
+  const auto predict_notes = [](const char* kind) {
     const FittedModel model(as_seen(program("cost = decode=5ms:" + std::string(kind) +
                                             "\ncompute = 1ms\nworkers = 2\nsteps = 100\n")));
     EXPECT_TRUE(model.predict({{"num-workers", "1"}}).notes.empty());
     return model.predict({{"num-workers", "4"}}).notes;
   };
-  ASSERT_EQ(notes_of("sleep").size(), 1U);
-  EXPECT_NE(notes_of("sleep").front().find("100.0 % of the samples' time"), std::string::npos)
-      << notes_of("sleep").front();
-  EXPECT_TRUE(notes_of("cpu").empty());
+  ASSERT_EQ(predict_notes("sleep").size(), 1U);
+  EXPECT_NE(predict_notes("sleep").front().find("100.0 % of the samples' time"), std::string::npos)
+      << predict_notes("sleep").front();
+  EXPECT_TRUE(predict_notes("cpu").empty());
 }
 
-// A measured window within one of several epochs: what is promised of other workers holds that they
-// start anew in each.
+// A measured window within one of several epochs. The prediction for other workers includes their
+// start in each epoch.
 TEST(TrainersThread, PromisesHoldTheStartsOfAnEpoch) {
   const std::string costs =
       "cost = decode=4ms:sleep\ncost = startup.parent=20ms\nsamples = 1000\ncompute = 1ms\n";
@@ -234,7 +234,7 @@ RunRecord program_on_cores(const std::string& scenario, const std::string& worke
   return run_model(resolve_to_predict(config, MachineLimits{2}, notes), context);
 }
 
-// `alone`: ns of a compute without anybody beside it.
+// `alone`: ns of a compute without other work on the cores.
 RunRecord as_counted(RunRecord record, double alone) {
   double cpu = 0;
   const RankRecord& rank = record.ranks.front();
@@ -251,16 +251,16 @@ constexpr const char* kOnCores = "cost = decode=1ms\ncompute = 10ms\nsteps = 200
 
 // 10 ms to make and 10 ms to train: workers take half of the cores from training and slow it more
 // than that. A device would let them double the rate.
-TEST(TrainersThread, TrainingOnTheCoresIsSlowedByWorkers) {
+TEST(TrainersThread, SlowsTrainingOnCoresByWorkers) {
   const RunRecord seen = as_counted(program_on_cores(kOnCores, "0"), 10e6);
   const Prediction two = FittedModel(seen).predict({{"num-workers", "2"}});
-  const std::string beside = std::string(kOnCores) + first_workers_costs(seen);
-  EXPECT_NEAR(two.samples_per_s / rate(program_on_cores(beside, "2")), 1, 0.03);
+  const std::string with_workers = std::string(kOnCores) + first_workers_costs(seen);
+  EXPECT_NEAR(two.samples_per_s / rate(program_on_cores(with_workers, "2")), 1, 0.03);
   EXPECT_LT(two.gain(), 1.3);
 }
 
-// What was measured beside a worker holds its share of the cores already.
-TEST(TrainersThread, TrainingBesideAWorkerIsFitted) {
+// The measured compute already includes the worker's use of the cores.
+TEST(TrainersThread, FitsTrainingThatSharesCoresWithWorker) {
   RunRecord one = program_on_cores(kOnCores, "1");
   const double measured = rate(one);
   const auto& compute = one.ranks.front().stages[Stage::compute];
@@ -274,7 +274,7 @@ TEST(TrainersThread, TrainingBesideAWorkerIsFitted) {
 }
 
 // Workers that may prefetch more take more of the cores from training.
-TEST(TrainersThread, SaysNoNumberOfDeeperPrefetchBesideSlowTraining) {
+TEST(TrainersThread, GivesNoNumberForDeeperPrefetchOnSharedCores) {
   const FittedModel model(as_counted(program_on_cores(kOnCores, "3"), 10e6));
   EXPECT_FALSE(model.predict({{"prefetch-factor", "8"}}).is_known());
   EXPECT_TRUE(model.predict({{"in-order", "false"}}).is_known());
@@ -297,7 +297,7 @@ TEST(TrainersThread, LaunchesKernelsWhileOthersRun) {
 }
 
 // 2 ms of a step wait for launches, and 8 of 18 ms are launching: six of ten with workers enough.
-TEST(TrainersThread, LaunchesMayTakeAnotherTimeBesideMoreWorkers) {
+TEST(TrainersThread, ReportsUncertainLaunchTimeWithMoreWorkers) {
   const RunRecord seen =
       program_on_gpu("executor = processes\nworkers = 1\nprefetch = 4\ncompute = 4ms\n");
   const Prediction four = FittedModel(seen).predict({{"num-workers", "4"}});
@@ -305,7 +305,7 @@ TEST(TrainersThread, LaunchesMayTakeAnotherTimeBesideMoreWorkers) {
   EXPECT_EQ(FittedModel(seen).predict({{"num-workers", "1"}}).may_be_off, 0);
   Analysis analysis = analyse(seen);
   add_findings(analysis, seen);
-  const Finding* fix = fix_of(analysis);
+  const Finding* fix = advised_fix(analysis);
   ASSERT_NE(fix, nullptr);
   EXPECT_FALSE(fix->has_figures()) << "a quarter of the rate is more than it gains";
 }
@@ -319,7 +319,7 @@ TEST(TrainersThread, ReceivesEachTensorOfABatch) {
   EXPECT_LT(FittedModel(seen).predict(one).gain(), 1.05);
 }
 
-TEST(TrainersThread, OrWaitsForTheGpuInEachStep) {
+TEST(TrainersThread, WaitsForGpuInEachStep) {
   const std::string waits = "in-flight = 1\ncompute = 30ms\n";
   const std::string two = "executor = processes\nworkers = 2\n";
   EXPECT_NEAR(rate(program_on_gpu("workers = 0\n" + waits, 0)), 10 / 0.042, 1);
@@ -328,9 +328,9 @@ TEST(TrainersThread, OrWaitsForTheGpuInEachStep) {
                    program_on_gpu(two + waits + first_workers_costs(none), 0));
 }
 
-// As the rank that logs the loss does: 36 ms a step, with 4 to receive it and 2 to launch it, and
-// 30 of the other.
-TEST(TrainersThread, OnOneRankOnly) {
+// The rank that logs the loss takes 36 ms a step, with 4 to receive it and 2 to launch it. The
+// other rank takes 30 ms.
+TEST(TrainersThread, WaitsForGpuOnOneRankOnly) {
   const std::string two =
       "executor = processes\nworkers = 2\ncost = transport.recv=4ms\ncompute = 30ms\n";
   RunRecord job = program_on_gpu(two + "in-flight = 1\n", 0);

@@ -12,7 +12,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Why nothing is predicted of a loader that is not seen into.
+// Returns the error of a prediction for an opaque loader.
 std::string refusal(const std::string& loader) {
   RunConfig config;
   parse_scenario("engine = model\ncost = decode=1ms\ncompute = 1ms\nsteps = 20\nbatch = 2", "test",
@@ -30,16 +30,16 @@ std::string refusal(const std::string& loader) {
   return "";
 }
 
-TEST(WayToMeasure, OfAPipelineThatWeBringIsItsSettings) {
+TEST(WayToMeasure, SuggestsSettingsOfBuiltInPipeline) {
   EXPECT_THAT(refusal("dali:cpu"), HasSubstr("as sweep and tune do"));
 }
 
-TEST(WayToMeasure, OfALoaderOfTheUsersIsAFunctionForEach) {
+TEST(WayToMeasure, SuggestsFunctionPerVariantOfUserLoader) {
   EXPECT_THAT(refusal("train.py:make"), HasSubstr("loaderscope sweep --vary loader=FILE.py:ONE"));
   EXPECT_THAT(refusal("train.py:make"), Not(HasSubstr("tune")));
 }
 
-TEST(WayToMeasure, OfAProgramIsTheProgram) {
+TEST(WayToMeasure, SuggestsChangeOfProgram) {
   EXPECT_THAT(refusal(""), HasSubstr("change them in the program"));
 }
 

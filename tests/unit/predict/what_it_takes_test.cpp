@@ -1,4 +1,4 @@
-// What would keep the GPU busy: known answers, in virtual time.
+// Changes that keep the GPU busy: known answers, in virtual time.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ RunRecord loaded_run(std::string_view scenario) {
   return run_model(resolve_to_predict(config, MachineLimits{16}, notes), {});
 }
 
-Analysis analysis_of(std::string_view scenario) {
+Analysis analyse_scenario(std::string_view scenario) {
   const RunRecord record = loaded_run(scenario);
   Analysis analysis = analyse(record);
   add_findings(analysis, record);
@@ -38,8 +38,8 @@ const TargetOption* way(const Analysis& analysis, std::string_view what) {
 }
 
 // 96 ms for a batch that is needed every 10.5 ms (95 % of which are compute): 10 workers.
-TEST(TargetOptions, IsTheLeastNumberOfWorkers) {
-  const Analysis analysis = analysis_of("workers = 2\ncost = decode=12ms");
+TEST(TargetOptions, FindsSmallestNumberOfWorkers) {
+  const Analysis analysis = analyse_scenario("workers = 2\ncost = decode=12ms");
   ASSERT_NE(way(analysis, "num-workers"), nullptr);
   EXPECT_EQ(way(analysis, "num-workers")->changes, (Changes{{"num-workers", "10"}}));
   EXPECT_GE(way(analysis, "num-workers")->busy_after, 0.95);
@@ -48,8 +48,8 @@ TEST(TargetOptions, IsTheLeastNumberOfWorkers) {
 }
 
 // 800 ms for a batch every 10.5 ms: 77 cores with a worker each; or decoding 77 / 16 times as fast.
-TEST(TargetOptions, IsCoresWhereWorkersOnThoseThatThereAreDoNotDo) {
-  const Analysis analysis = analysis_of("workers = 16\ncores = 16\ncost = decode=100ms");
+TEST(TargetOptions, FindsCoresIfWorkersAreNotEnough) {
+  const Analysis analysis = analyse_scenario("workers = 16\ncores = 16\ncost = decode=100ms");
   ASSERT_TRUE(way(analysis, "num-workers") && way(analysis, "cores"));
   EXPECT_TRUE(way(analysis, "num-workers")->changes.empty());
   const Changes& cores = way(analysis, "cores")->changes;
@@ -66,8 +66,9 @@ TEST(TargetOptions, IsCoresWhereWorkersOnThoseThatThereAreDoNotDo) {
 }
 
 // 8 reads of 20 ms in each of 2 workers, one batch every 10.5 ms: 2.6 ms each.
-TEST(TargetOptions, IsALatencyOfDeclaredStorage) {
-  const Analysis analysis = analysis_of("workers = 2\nstored-bytes = 1KB\nstorage-latency = 20ms");
+TEST(TargetOptions, FindsLatencyOfDeclaredStorage) {
+  const Analysis analysis =
+      analyse_scenario("workers = 2\nstored-bytes = 1KB\nstorage-latency = 20ms");
   ASSERT_NE(way(analysis, "storage-latency"), nullptr);
   const Changes& latency = way(analysis, "storage-latency")->changes;
   ASSERT_EQ(latency.size(), 1U);
@@ -75,8 +76,8 @@ TEST(TargetOptions, IsALatencyOfDeclaredStorage) {
   EXPECT_GE(parse_duration(latency[0].value), Nanos{2'300'000});
 }
 
-// What is promised comes true.
-TEST(TargetOptions, IsEnoughAndOneLessIsNot) {
+// Compares the promised number of workers with predictions.
+TEST(TargetOptions, FindsSmallestSufficientNumber) {
   RunConfig config;
   parse_scenario(
       "engine = model\nbatch = 8\nwarmup = 32\nsteps = 160\ncompute = 10ms\nworkers = 1\n"
@@ -99,7 +100,7 @@ TEST(TargetOptions, IsEnoughAndOneLessIsNot) {
 }
 
 // "num-workers=297" was said of a program that trains on two cores.
-TEST(TargetOptions, IsNothingOfWhichOnlyABoundIsKnown) {
+TEST(TargetOptions, OmitsChangesWithUnknownGain) {
   const RunRecord record = loaded_run("workers = 2\ncost = decode=12ms");
   const FittedModel model(record);
   const auto predict = [&](const Changes& changes) {
@@ -114,10 +115,10 @@ TEST(TargetOptions, IsNothingOfWhichOnlyABoundIsKnown) {
   EXPECT_NE(way(analysis, "decode.speed"), nullptr);
 }
 
-TEST(TargetOptions, IsNotSaidWhereTheGpuIsBusyOrTheLoaderIsNotWaitedFor) {
-  EXPECT_FALSE(analysis_of("workers = 4\ncost = decode=1ms").what_it_takes);
-  EXPECT_FALSE(analysis_of("workers = 4\ncost = decode=1ms\ncost = h2d=20ms").what_it_takes);
-  EXPECT_EQ(what_it_takes_line(analysis_of("workers = 4\ncost = decode=1ms")), "");
+TEST(TargetOptions, PrintsNothingIfGpuIsBusyOrLoaderIsNotTheLimit) {
+  EXPECT_FALSE(analyse_scenario("workers = 4\ncost = decode=1ms").what_it_takes);
+  EXPECT_FALSE(analyse_scenario("workers = 4\ncost = decode=1ms\ncost = h2d=20ms").what_it_takes);
+  EXPECT_EQ(what_it_takes_line(analyse_scenario("workers = 4\ncost = decode=1ms")), "");
 }
 
 }  // namespace

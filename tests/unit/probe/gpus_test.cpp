@@ -46,7 +46,7 @@ class GpusTest : public testing::Test {
   std::atomic<int> stop_{0};
 };
 
-TEST_F(GpusTest, AreToldByNvmlWhereCudaHasNone) {
+TEST_F(GpusTest, ReadsGpusFromNvmlWithoutCuda) {
   options_.nvml = LOADERSCOPE_PRETEND_NVML;
   const Outcome outcome = measure();
   ASSERT_EQ(outcome.lines.size(), 2U);
@@ -57,7 +57,7 @@ TEST_F(GpusTest, AreToldByNvmlWhereCudaHasNone) {
   EXPECT_TRUE(outcome.ceilings.empty());
 }
 
-TEST_F(GpusTest, CopiesToEachAreMeasured) {
+TEST_F(GpusTest, MeasuresCopiesToEach) {
   options_.nvml = "libnowhere.so.1";
   options_.runtime = std::make_shared<cuda::PretendRuntime>();
   const Outcome outcome = measure();
@@ -68,7 +68,7 @@ TEST_F(GpusTest, CopiesToEachAreMeasured) {
 }
 
 // The first call of a process makes the context, which takes longer than any page-locking.
-TEST_F(GpusTest, PageLockingIsMeasuredWithTheContextThere) {
+TEST_F(GpusTest, MeasuresPageLockingAfterContextStarts) {
   const auto runtime = std::make_shared<cuda::PretendRuntime>();
   runtime->context_takes = kSecond / 2;
   runtime->lock_rate = 4;
@@ -82,25 +82,25 @@ TEST_F(GpusTest, PageLockingIsMeasuredWithTheContextThere) {
   EXPECT_EQ(runtime->owned(), 0);
 }
 
-TEST(Measurements, ProcessesAreForkedBeforeCudaHasAContext) {
+TEST(Measurements, ForksProcessesBeforeCudaHasContext) {
   const std::span<const Measurement> rows = measurement_table();
   const auto place = [&](std::string_view name) {
     return std::find_if(rows.begin(), rows.end(),
                         [&](const Measurement& row) { return row.row.name == name; });
   };
-  for (const char* of_cuda : {"memory", "gpu", "gpus-together"})
-    EXPECT_LT(place("processes"), place(of_cuda)) << of_cuda;
+  for (const char* cuda_row : {"memory", "gpu", "gpus-together"})
+    EXPECT_LT(place("processes"), place(cuda_row)) << cuda_row;
 }
 
-TEST_F(GpusTest, WhereThereIsNoneTheReasonIsSaid) {
+TEST_F(GpusTest, ReportsReasonWithoutGpu) {
   options_.nvml = "libnowhere.so.1";
   const Outcome outcome = measure();
   EXPECT_THAT(outcome.why_not, HasSubstr("built without CUDA, and no NVML here"));
   EXPECT_EQ(outcome.answer, "no GPU");
 }
 
-// Of a pretended runtime, whose copies take no time of the host's: how fast is not looked at.
-TEST_F(GpusTest, AllAtOnceAreMeasuredAloneAndBesideWork) {
+// The copies of a pretended runtime take no time of the host, so rates are not checked.
+TEST_F(GpusTest, MeasuresAllAtOnceAloneAndUnderLoad) {
   const auto runtime = std::make_shared<cuda::PretendRuntime>();
   runtime->devices = 2;
   options_.runtime = runtime;
@@ -116,8 +116,8 @@ TEST_F(GpusTest, AllAtOnceAreMeasuredAloneAndBesideWork) {
   EXPECT_THAT(outcome.notes.back(), HasSubstr("NUMA node"));
 }
 
-// Its copies alone are those of its link.
-TEST_F(GpusTest, OneIsNotMeasuredAtOnceWithOthers) {
+// The copies of a single GPU are those of its link.
+TEST_F(GpusTest, SkipsConcurrentCopiesOfSingleGpu) {
   options_.runtime = std::make_shared<cuda::PretendRuntime>();
   const Outcome outcome = measure_together();
   for (const Figure& figure : outcome.figures) EXPECT_NE(figure.name, "all_pinned");
@@ -129,7 +129,7 @@ TEST_F(GpusTest, OneIsNotMeasuredAtOnceWithOthers) {
   }
 }
 
-TEST_F(GpusTest, WithoutCudaNothingIsMeasuredAtOnce) {
+TEST_F(GpusTest, RejectsConcurrentMeasurementWithoutCuda) {
   const ProbedData data("", "", 1 << 20, stop_);
   const Cpus cpus = read_cpus("/");
   Outcome outcome;

@@ -56,7 +56,7 @@ TEST_F(LinkProbeTest, FindsTheRateOfTheLinkInEveryCell) {
 }
 
 // A copy from it ends before its call returns, and would wait for a kernel that holds it.
-TEST_F(LinkProbeTest, NothingIsHeldForMemoryThatCouldNotBeLocked) {
+TEST_F(LinkProbeTest, HoldsNoKernelForMemoryThatIsNotLocked) {
   measure();
   const auto held = runtime_->work("spin").size();
   runtime_ = std::make_shared<cuda::PretendRuntime>();
@@ -72,7 +72,7 @@ TEST_F(LinkProbeTest, NothingIsHeldForMemoryThatCouldNotBeLocked) {
   EXPECT_EQ(runtime_->work("spin").size(), held - each * fallen_async);
 }
 
-// What was copied just now lies in the host's cache.
+// Memory that was copied just now is in the cache of the host.
 TEST_F(LinkProbeTest, CopiesWalkThroughAPlaceOfTheLargestSize) {
   measure();
   const auto copies = runtime_->work("copy");
@@ -81,8 +81,8 @@ TEST_F(LinkProbeTest, CopiesWalkThroughAPlaceOfTheLargestSize) {
   EXPECT_GE(small.size(), 16U);  // 1 MiB in pieces of 64 KiB; places may be had again
 }
 
-TEST_F(LinkProbeTest, FourCopiesAreNotTimedAndAtLeastSixteenAre) {
-  options_.sizes = {Bytes{4} << 20};  // of 4 MiB in all
+TEST_F(LinkProbeTest, TimesSixteenCopiesAfterFourOthers) {
+  options_.sizes = {Bytes{4} << 20};  // one copy reaches at_least
   const LinkMatrix matrix = measure();
   const auto samples =
       (matrix.cells.size() + matrix.bare.size()) * (static_cast<std::size_t>(options_.samples) + 1);
@@ -103,18 +103,18 @@ TEST_F(LinkProbeTest, RunsOnTheNodeOfTheGpuBeforeItAllocates) {
   EXPECT_EQ(allowed_cpus(), before);
 }
 
-TEST_F(LinkProbeTest, IsWrittenAsTextAndJson) {
+TEST_F(LinkProbeTest, WritesTextAndJson) {
   const LinkMatrix matrix = measure();
   std::ostringstream text, json;
-  write_table(text, result_of(matrix, ""), {});
-  write_json(json, result_of(matrix, "1.0"));
+  write_table(text, make_result(matrix, ""), {});
+  write_json(json, make_result(matrix, "1.0"));
   EXPECT_THAT(text.str(), HasSubstr("Pretender 0: host to device at up to 25.0 GB/s"));
   EXPECT_THAT(text.str(), HasSubstr("write-combined"));
   const auto read = nlohmann::json::parse(json.str());
   EXPECT_EQ(read["schema"], "loaderscope.probe-link/1");
   EXPECT_EQ(read["link"].size(), 24U);
   EXPECT_EQ(read["device"]["name"], "Pretender 0");
-  for (const auto& row : read["link"]) {  // what scripts/gpu-check reads
+  for (const auto& row : read["link"]) {  // fields that scripts/gpu-check reads
     EXPECT_TRUE(row["memory"].is_string() && row["copy"].is_string() && row["bytes"].is_number());
     EXPECT_GT(row["bytes_per_s"], 0);
     EXPECT_GT(row["bare_bytes_per_s"], 0);

@@ -1,5 +1,5 @@
-// The profile of a machine: limits of a root that is handed in, figures beside those of peers, and
-// what they mean for a job.
+// The profile of a machine: limits below a given root, figures compared with those of peers, and
+// the answer for a job.
 #include "probe/profile.h"
 
 #include <gmock/gmock.h>
@@ -65,7 +65,7 @@ class LimitsTest : public testing::Test {
   std::atomic<int> stop_{0};
 };
 
-TEST_F(LimitsTest, AreReadOfTheFilesOfTheRoot) {
+TEST_F(LimitsTest, ReadsFilesOfRoot) {
   allow("0-15");
   root_.write("proc/self/cgroup", "0::/job\n");
   root_.write("sys/fs/cgroup/job/cpu.max", "350000 100000\n");
@@ -103,7 +103,7 @@ TEST_F(LimitsTest, AreReadOfTheFilesOfTheRoot) {
   EXPECT_THAT(joined(outcome.notes), HasSubstr("the quota lets 3.5 cores work on 16 CPUs"));
 }
 
-TEST_F(LimitsTest, OfTheFirstVersionOfCgroups) {
+TEST_F(LimitsTest, ReadsFirstVersionOfCgroups) {
   allow("0-3");
   root_.write("proc/self/cgroup", "4:cpu,cpuacct:/job\n5:memory:/job\n");
   root_.write("sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_quota_us", "200000\n");
@@ -115,7 +115,7 @@ TEST_F(LimitsTest, OfTheFirstVersionOfCgroups) {
   EXPECT_DOUBLE_EQ(value(outcome, "throttled"), 3);
 }
 
-TEST_F(LimitsTest, WhatIsHiddenIsSaidAndTheRestStands) {
+TEST_F(LimitsTest, ReportsHiddenLimits) {
   const Outcome outcome = measure();
   EXPECT_TRUE(outcome.why_not.empty());
   EXPECT_THAT(
@@ -126,7 +126,7 @@ TEST_F(LimitsTest, WhatIsHiddenIsSaidAndTheRestStands) {
 }
 
 // /proc has no room for a file: as a disk that is full.
-TEST(ProbedFolder, ThatTakesNoFileIsTheStorageRowsReason) {
+TEST(ProbedFolder, ReportsFullFolderInStorageRow) {
   const std::atomic<int> stop{0};
   const ProbedData data("", "/proc", 1 << 24, stop);
   EXPECT_THAT(data.why_none(), HasSubstr("--path /proc: 0 B are free there"));
@@ -142,13 +142,13 @@ TEST(ProbedFolder, ThatTakesNoFileIsTheStorageRowsReason) {
   }
 }
 
-TEST(ProbedFolder, ThatIsNoneIsRefused) {
+TEST(ProbedFolder, RejectsMissingFolder) {
   const std::atomic<int> stop{0};
   EXPECT_THROW(ProbedData("", "/proc/self/status", 1 << 24, stop), RunError);
   EXPECT_THROW(ProbedData("", "/nowhere", 1 << 24, stop), RunError);
 }
 
-TEST(StorageDevice, IsOfTheMountWhoseFolderIsTheLongest) {
+TEST(StorageDevice, PicksMountWithLongestFolder) {
   const test::PretendRoot root;
   const source::TempFolder folder;
   const std::string file = folder.write("a.jpg");
@@ -159,27 +159,27 @@ TEST(StorageDevice, IsOfTheMountWhoseFolderIsTheLongest) {
                  " rw,relatime shared:1 - xfs /dev/nvme0n1p1 rw\n"
                  "23 21 0:51 / " +
                  folder.path() + "x rw - nfs4 server:/x rw\n");
-  const StorageDevice device = device_of(root.path(), file);
+  const StorageDevice device = find_storage_device(root.path(), file);
   EXPECT_EQ(device.type, "xfs");
   EXPECT_EQ(device.source, "/dev/nvme0n1p1");
 }
 
 // Both say of themselves that they turn.
-TEST(StorageDevice, OfAHostIsNoDiskThatTurns) {
+TEST(StorageDevice, SeparatesVirtualFromRotationalDisks) {
   const test::PretendRoot root;
   const source::TempFolder folder;
   const std::string file = folder.write("a.jpg");
   root.write("proc/self/mountinfo", "21 1 8:1 / / rw - ext4 /dev/sda1 rw\n");
   root.write("sys/dev/block/8:1/queue/rotational", "1\n");
-  EXPECT_EQ(device_of(root.path(), file).kind, "rotational disk");
+  EXPECT_EQ(find_storage_device(root.path(), file).kind, "rotational disk");
   root.write("sys/devices/pci0/virtio1/block/vda/queue/rotational", "1\n");
   std::filesystem::create_symlink("../../devices/pci0/virtio1/block/vda",
                                   root.path() / "sys/dev/block/254:0");
   root.write("proc/self/mountinfo", "21 1 254:0 / / rw - ext4 /dev/vda rw\n");
-  EXPECT_EQ(device_of(root.path(), file).kind, "virtual disk");
+  EXPECT_EQ(find_storage_device(root.path(), file).kind, "virtual disk");
 }
 
-TEST(Cpus, OneOfEachCoreComesOfTheKernelsSiblings) {
+TEST(Cpus, PicksOneCpuOfEachSetOfSiblings) {
   const test::PretendRoot root;
   const CpuSet all = allowed_cpus();
   for (const int cpu : all)
@@ -189,13 +189,13 @@ TEST(Cpus, OneOfEachCoreComesOfTheKernelsSiblings) {
   EXPECT_THAT(read_cpus(root.path()).one_of_each_core, ElementsAre(all.front()));
 }
 
-TEST(Doublings, EndWithTheMost) {
+TEST(Doublings, EndsWithMaximum) {
   EXPECT_THAT(doublings(1), ElementsAre(1));
   EXPECT_THAT(doublings(6), ElementsAre(1, 2, 4, 6));
   EXPECT_THAT(doublings(8), ElementsAre(1, 2, 4, 8));
 }
 
-// --- what it means for a job ---
+// --- demand of a job ---
 
 Profile made_profile(const std::string& host, double link, double decode = 1000) {
   Profile profile;
@@ -216,7 +216,7 @@ Profile made_profile(const std::string& host, double link, double decode = 1000)
 
 // 8 x 1,786 = 14,288 samples/s: 16.05 cores of 890/s; 14,288 x 110 kB = 1.57 GB/s of 4; and for
 // each GPU 1,786 / 256 x 154 MB = 1.074 GB/s of 55.
-TEST(Demand, IsDividedByWhatThereIs) {
+TEST(Demand, DividesNeedsByCapacity) {
   Profile profile = made_profile("a", 55e9);
   judge_demand(profile, {1786, 154'000'000, 256, 8});
   const DemandAnswer& answer = *profile.demand;
@@ -232,7 +232,7 @@ TEST(Demand, IsDividedByWhatThereIs) {
             "enough for 8 x 1,786 samples/s: the most is taken of storage, 39.3 %");
 }
 
-TEST(Demand, WhatLacksIsNamed) {
+TEST(Demand, NamesMissingResource) {
   Profile profile = made_profile("a", 55e9);
   profile.cores = 2;
   judge_demand(profile, {1786, 154'000'000, 256, 1});
@@ -241,7 +241,7 @@ TEST(Demand, WhatLacksIsNamed) {
             "NOT ENOUGH for 1,786 samples/s: decoding needs 2.01 cores of 2 cores");
 }
 
-TEST(Demand, WithoutDecodingAndStorageNothingIsEnough) {
+TEST(Demand, ReportsUnjudgedResources) {
   Profile profile = made_profile("a", 55e9);
   for (auto& [name, outcome] : profile.probes) {
     for (Ceiling& ceiling : outcome.ceilings) ceiling.sample_bytes = 0;
@@ -253,13 +253,13 @@ TEST(Demand, WithoutDecodingAndStorageNothingIsEnough) {
   EXPECT_FALSE(profile.demand->is_all_judged());
 }
 
-TEST(Demand, OfNothingMeasuredSaysSo) {
+TEST(Demand, ReportsMissingMeasurements) {
   Profile profile;
   judge_demand(profile, {1786, 154'000'000, 256, 1});
   EXPECT_EQ(profile.demand->sentence, "what 1,786 samples/s need was not measured");
 }
 
-// --- beside its peers ---
+// --- comparison with peers ---
 
 std::vector<Profile> fleet() {
   std::vector<Profile> peers;
@@ -268,7 +268,7 @@ std::vector<Profile> fleet() {
   return peers;
 }
 
-TEST(Against, ALinkOfHalfItsWidthIsUnlike) {
+TEST(Against, ReportsLinkOfHalfWidth) {
   Profile profile = made_profile("bad", 26.9e9);
   judge_against(profile, fleet());
   const PeersAnswer& answer = *profile.against;
@@ -283,15 +283,16 @@ TEST(Against, ALinkOfHalfItsWidthIsUnlike) {
             "within 0.4 %");
 }
 
-// By their median deviation of 0.08 GB/s it would be 13 spreads away; measuring is not that exact.
-TEST(Against, WhatIsWithinTheNoiseOfMeasuringIsLike) {
+// The difference is 13 times the median deviation of 0.08 GB/s, but measurements are not that
+// exact.
+TEST(Against, AcceptsDifferencesWithinNoise) {
   Profile profile = made_profile("fine", 54.1e9);
   judge_against(profile, fleet());
   EXPECT_THAT(profile.against->unlike, IsEmpty());
   EXPECT_THAT(profile.against->sentence, HasSubstr("like its peers: 3 figures of 10 profiles"));
 }
 
-TEST(Against, OneOddPeerChangesNothing) {
+TEST(Against, IgnoresOneOddPeer) {
   std::vector<Profile> peers = fleet();
   peers.push_back(made_profile("odd", 5e9));
   Profile profile = made_profile("bad", 26.9e9);
@@ -299,7 +300,7 @@ TEST(Against, OneOddPeerChangesNothing) {
   EXPECT_EQ(profile.against->unlike.size(), 1U);
 }
 
-TEST(Against, OfThreePeersThatDifferMuchLittleIsUnusual) {
+TEST(Against, AcceptsFigureIfThreePeersDifferMuch) {
   const std::vector<Profile> peers = {made_profile("a", 40e9), made_profile("b", 55e9),
                                       made_profile("c", 60e9)};
   Profile profile = made_profile("d", 30e9);
@@ -307,7 +308,7 @@ TEST(Against, OfThreePeersThatDifferMuchLittleIsUnusual) {
   EXPECT_THAT(profile.against->unlike, IsEmpty());
 }
 
-TEST(Against, OtherConditionsAreNotCompared) {
+TEST(Against, SkipsFiguresOfOtherConditions) {
   std::vector<Profile> peers = fleet();
   for (Profile& peer : peers) peer.probes[1].second.figures[0].condition = "2 MB";
   Profile profile = made_profile("a", 55.2e9);
@@ -316,7 +317,7 @@ TEST(Against, OtherConditionsAreNotCompared) {
   EXPECT_THAT(joined(profile.against->notes), HasSubstr("1 figure not compared"));
 }
 
-TEST(Against, ItsOwnProfilesCountWhereThereAreNoOthers) {
+TEST(Against, UsesOwnProfilesWithoutPeers) {
   std::vector<Profile> past(3, made_profile("a", 55e9));
   Profile profile = made_profile("a", 55e9);
   judge_against(profile, past);
@@ -329,7 +330,7 @@ TEST(Against, ItsOwnProfilesCountWhereThereAreNoOthers) {
               HasSubstr("3 profiles of this machine itself left out"));
 }
 
-TEST(Against, TwoPeersCannotSayWhatIsUsual) {
+TEST(Against, RejectsTwoPeers) {
   Profile profile = made_profile("a", 55e9);
   const std::vector<Profile> peers = {made_profile("b", 55e9), made_profile("c", 55e9)};
   EXPECT_THROW(judge_against(profile, peers), UsageError);
@@ -339,11 +340,11 @@ TEST(Against, TwoPeersCannotSayWhatIsUsual) {
 
 std::string as_json(const Profile& profile) {
   std::ostringstream out;
-  write_json(out, result_of(profile, "1.0"));
+  write_json(out, make_result(profile, "1.0"));
   return out.str();
 }
 
-TEST(SavedProfile, IsReadBackAsItWas) {
+TEST(SavedProfile, RestoresSameProfile) {
   Profile profile = made_profile("a", 55e9);
   profile.probes[0].second.notes = {"a note"};
   profile.probes[1].second.why_not = "there is none";
@@ -357,10 +358,10 @@ TEST(SavedProfile, IsReadBackAsItWas) {
   EXPECT_EQ(parse_profiles(several, "saved").size(), 2U);
 }
 
-TEST(SavedProfile, OfAnotherSchemaIsRefusedInASentence) {
-  std::istringstream in(R"({"schema": "loaderscope.run/1"})");
+TEST(SavedProfile, RejectsAnotherSchemaInOneSentence) {
+  std::istringstream input(R"({"schema": "loaderscope.run/1"})");
   try {
-    parse_profiles(in, "fleet.json");
+    parse_profiles(input, "fleet.json");
     FAIL();
   } catch (const RunError& error) {
     EXPECT_STREQ(error.what(),
@@ -373,7 +374,7 @@ TEST(ProfileReport, SaysTheAnswersFirst) {
   Profile profile = made_profile("bad", 26.9e9);
   judge_against(profile, fleet());
   std::ostringstream out;
-  find_row("table", report_table()).write(out, result_of(profile, "1.0"), {});
+  find_row("table", report_table()).write(out, make_result(profile, "1.0"), {});
   EXPECT_THAT(out.str(), testing::StartsWith("UNLIKE ITS PEERS: gpu.pinned_5"));
   EXPECT_THAT(out.str(), HasSubstr("112 cores decode 99,680 images/s"));
 }

@@ -1,4 +1,4 @@
-// What a verdict has knocked out.
+// The stages and settings that the proof of a verdict changes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,8 +16,8 @@ using testing::IsEmpty;
 
 // A record whose GPU waits for `cause`, with `why`.
 RunRecord bound_by(Cause cause, Why why = Why::capacity) {
-  return record_of(4, 40, [=](std::int64_t) {
-    StepPlan plan = step_of(25 * kMillisecond, {{cause, 60 * kMillisecond}});
+  return make_run_record(4, 40, [=](std::int64_t) {
+    StepPlan plan = make_step_plan(25 * kMillisecond, {{cause, 60 * kMillisecond}});
     plan.why[why] = 60 * kMillisecond;
     return plan;
   });
@@ -27,7 +27,7 @@ Proof plan(const RunRecord& record, Prove asked = Prove::blamed) {
   return plan_proof(asked, record, analyse(record));
 }
 
-TEST(ProofPlan, KnocksOutTheStageThatIsBlamed) {
+TEST(ProofPlan, LeavesOutBlamedStage) {
   for (const auto& [cause, stages] : std::vector<std::pair<Cause, Knockouts>>{
            {Cause::read, {Stage::read, Stage::read_decompress}},
            {Cause::decode, {Stage::decode}},
@@ -54,7 +54,7 @@ TEST(ProofPlan, ChangesTheSettingThatIsBlamed) {
   EXPECT_EQ(plan(record).cases.at(0).changes, (Changes{{"executor", "threads"}}));
 }
 
-TEST(ProofPlan, DeepensTheWindowWhereThatIsWhy) {
+TEST(ProofPlan, IncreasesPrefetchIfDepthIsWhy) {
   const Proof proof = plan(bound_by(Cause::decode, Why::depth));
   ASSERT_EQ(proof.cases.size(), 1u);
   EXPECT_TRUE(proof.cases[0].knockouts.empty());
@@ -75,12 +75,12 @@ TEST(ProofPlan, SaysWhatCannotBeLeftOut) {
   }
 }
 
-TEST(ProofPlan, OfSomebodyElsesLoaderAllIsLeftOut) {
+TEST(ProofPlan, LeavesOutAllOfForeignLoader) {
   for (Cause cause : {Cause::opaque, Cause::decode, Cause::transport, Cause::startup}) {
     RunRecord record = bound_by(cause);
     record.engine = "torch";
     const Proof proof = plan(record);
-    EXPECT_TRUE(proof.by_turns);
+    EXPECT_TRUE(proof.alternates);
     ASSERT_EQ(proof.cases.size(), 1u) << name_of(cause);
     EXPECT_EQ(proof.cases[0].missing, "");
     for (Stage stage : {Stage::read, Stage::opaque, Stage::collate, Stage::pin, Stage::startup})
@@ -94,9 +94,9 @@ TEST(ProofPlan, OfSomebodyElsesLoaderAllIsLeftOut) {
   EXPECT_EQ(plan(copies, Prove::all).cases.size(), 2u);
 }
 
-TEST(ProofPlan, AGpuThatIsTheLimitIsTriedWithoutAnyLoader) {
-  const RunRecord record = record_of(4, 40, [](std::int64_t) {
-    return step_of(25 * kMillisecond, {{Cause::decode, 1000}});
+TEST(ProofPlan, TriesGpuLimitWithoutLoader) {
+  const RunRecord record = make_run_record(4, 40, [](std::int64_t) {
+    return make_step_plan(25 * kMillisecond, {{Cause::decode, 1000}});
   });
   const Proof proof = plan(record);
   ASSERT_EQ(proof.cases.size(), 1u);
@@ -105,17 +105,17 @@ TEST(ProofPlan, AGpuThatIsTheLimitIsTriedWithoutAnyLoader) {
   EXPECT_FALSE(proof.cases[0].knockouts.has(Stage::launch));
 }
 
-TEST(ProofPlan, NothingIsRunForAVerdictThatIsWithheld) {
-  const Proof proof = plan(record_of(0, 10, usual_step));
+TEST(ProofPlan, RunsNothingForWithheldVerdict) {
+  const Proof proof = plan(make_run_record(0, 10, usual_step));
   EXPECT_THAT(proof.reason, HasSubstr("the verdict is withheld: "));
   EXPECT_THAT(proof.cases, IsEmpty());
-  EXPECT_EQ(plan(record_of(0, 0, usual_step), Prove::all).reason, "no step was measured");
+  EXPECT_EQ(plan(make_run_record(0, 0, usual_step), Prove::all).reason, "no step was measured");
   RunRecord record = usual_record();
   record.interrupted = true;
   EXPECT_EQ(plan(record, Prove::all).reason, "the run was interrupted");
 }
 
-TEST(ProofPlan, TheDifferentialHasFourRows) {
+TEST(ProofPlan, PlansFourRowsOfDifferential) {
   const Proof declared = plan(usual_record(), Prove::all);
   ASSERT_EQ(declared.cases.size(), 4u);
   EXPECT_EQ(declared.cases[0].name, "device only");

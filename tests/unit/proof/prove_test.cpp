@@ -17,7 +17,7 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// What a test lets the proof run with, and what it asked for.
+// The runs of a proof in a test, and the configs that the proof asked for.
 struct Runs {
   std::atomic<int> stop{0};
   std::vector<std::pair<RunConfig, Knockouts>> asked;
@@ -42,7 +42,7 @@ struct Runs {
   }
 };
 
-// What a verdict says on a machine where nothing else runs.
+// Analyses the record as one of a machine where nothing else runs.
 Analysis blaming_decode(const RunRecord& record) {
   Analysis analysis = analyse(record);
   analysis.verdict = {};
@@ -56,12 +56,12 @@ RunRecord model_run(const std::string& settings) {
 }
 
 RunRecord native_run(const std::string& settings) {
-  return run_engine(known_answer::config_of(
+  return run_engine(known_answer::case_config(
                         "workers=2 batch=2 compute=2ms warmup=4 cost=decode=3ms:sleep " + settings),
                     {});
 }
 
-Proof proof_of(const std::string& settings, Prove what = Prove::blamed) {
+Proof model_proof(const std::string& settings, Prove what = Prove::blamed) {
   Runs runs;
   return runs.prove(model_run(settings), what);
 }
@@ -70,30 +70,31 @@ Proof proof_of(const std::string& settings, Prove what = Prove::blamed) {
 const ProofCase& exact_case(const Proof& proof) {
   EXPECT_EQ(proof.reason, "");
   EXPECT_EQ(proof.cases.size(), 1u);
-  const ProofCase& of = proof.cases.at(0);
-  EXPECT_EQ(of.missing, "");
-  EXPECT_EQ(of.runs.size(), 1u);
-  EXPECT_TRUE(of.predicted.has_value());
-  if (of.predicted && !of.runs.empty()) {
-    EXPECT_EQ(of.runs[0], of.predicted->after);
-    EXPECT_EQ(proof.base.runs.at(0), of.predicted->base);
+  const ProofCase& only = proof.cases.at(0);
+  EXPECT_EQ(only.missing, "");
+  EXPECT_EQ(only.runs.size(), 1u);
+  EXPECT_TRUE(only.predicted.has_value());
+  if (only.predicted && !only.runs.empty()) {
+    EXPECT_EQ(only.runs[0], only.predicted->after);
+    EXPECT_EQ(proof.base.runs.at(0), only.predicted->base);
   }
-  EXPECT_EQ(outcome_of(proof, of).confirmed, true);
-  return of;
+  EXPECT_EQ(proof_outcome(proof, only).confirmed, true);
+  return only;
 }
 
 // 2 workers make a batch of 4 in 40 ms each, one in 20 ms; without decode 4 ms each, and the GPU
 // is always busy.
-TEST(Prove, DecodeInVirtualTimeIsExact) {
-  const Proof proof = proof_of("workers=2 batch=4 compute=10ms cost=decode=9ms cost=augment=1ms");
-  const ProofCase& of = exact_case(proof);
-  EXPECT_EQ(of.name, "decode knocked out");
+TEST(Prove, PredictsDecodeExactlyInVirtualTime) {
+  const Proof proof =
+      model_proof("workers=2 batch=4 compute=10ms cost=decode=9ms cost=augment=1ms");
+  const ProofCase& only = exact_case(proof);
+  EXPECT_EQ(only.name, "decode knocked out");
   EXPECT_NEAR(proof.base.runs[0].busy, 0.5, 1e-9);
-  EXPECT_NEAR(of.runs[0].busy, 1, 1e-9);
-  EXPECT_NEAR(outcome_of(proof, of).gain.mean, 2, 1e-9);
+  EXPECT_NEAR(only.runs[0].busy, 1, 1e-9);
+  EXPECT_NEAR(proof_outcome(proof, only).gain.mean, 2, 1e-9);
 }
 
-TEST(Prove, EveryBlameInVirtualTimeIsExact) {
+TEST(Prove, PredictsEveryBlameExactlyInVirtualTime) {
   for (const char* settings :
        {"workers=2 batch=4 compute=10ms cost=read=10ms",
         "workers=2 batch=4 compute=10ms cost=augment=10ms",
@@ -108,35 +109,35 @@ TEST(Prove, EveryBlameInVirtualTimeIsExact) {
         "workers=2 batch=4 compute=10ms cost=decode=lognormal:9ms:0.5 seed=3",
         "workers=0 batch=4 compute=10ms cost=decode=5ms"}) {
     SCOPED_TRACE(settings);
-    const Proof proof = proof_of(settings);
-    EXPECT_GT(outcome_of(proof, exact_case(proof)).gain.mean, 1.05);
+    const Proof proof = model_proof(settings);
+    EXPECT_GT(proof_outcome(proof, exact_case(proof)).gain.mean, 1.05);
   }
 }
 
-TEST(Prove, AGpuThatIsTheLimitGainsNothing) {
-  const Proof proof = proof_of("workers=4 batch=4 compute=20ms cost=decode=1ms");
-  const ProofCase& of = exact_case(proof);
-  EXPECT_EQ(of.name, "all of the loader knocked out");
-  EXPECT_NEAR(outcome_of(proof, of).gain.mean, 1, 0.01);
+TEST(Prove, ReportsNoGainIfGpuIsTheLimit) {
+  const Proof proof = model_proof("workers=4 batch=4 compute=20ms cost=decode=1ms");
+  const ProofCase& only = exact_case(proof);
+  EXPECT_EQ(only.name, "all of the loader knocked out");
+  EXPECT_NEAR(proof_outcome(proof, only).gain.mean, 1, 0.01);
 }
 
-TEST(Prove, WithoutADeviceRatesAreCompared) {
-  const Proof proof = proof_of("device=null workers=2 batch=4 cost=decode=9ms cost=augment=1ms");
-  const ProofCase& of = exact_case(proof);
+TEST(Prove, ComparesRatesWithoutDevice) {
+  const Proof proof = model_proof("device=null workers=2 batch=4 cost=decode=9ms cost=augment=1ms");
+  const ProofCase& only = exact_case(proof);
   EXPECT_FALSE(proof.has_busy);
-  EXPECT_NEAR(outcome_of(proof, of).gain.mean, 10, 1e-6);
+  EXPECT_NEAR(proof_outcome(proof, only).gain.mean, 10, 1e-6);
 }
 
-TEST(Prove, WhereNothingIsLeftThereIsNoRate) {
-  const Proof proof = proof_of("device=null workers=2 batch=4 cost=decode=9ms");
+TEST(Prove, ReportsNoRateWithoutStages) {
+  const Proof proof = model_proof("device=null workers=2 batch=4 cost=decode=9ms");
   ASSERT_EQ(proof.cases.size(), 1u);
   EXPECT_EQ(proof.cases[0].missing, "a step takes no time any more");
   EXPECT_THAT(proof.cases[0].runs, IsEmpty());
 }
 
-TEST(Prove, TheDifferentialOfDeclaredCosts) {
+TEST(Prove, RunsDifferentialOfDeclaredCosts) {
   const Proof proof =
-      proof_of("workers=2 batch=4 compute=10ms cost=read=6ms cost=decode=9ms", Prove::all);
+      model_proof("workers=2 batch=4 compute=10ms cost=read=6ms cost=decode=9ms", Prove::all);
   ASSERT_EQ(proof.cases.size(), 4u);
   EXPECT_NEAR(proof.cases[0].runs.at(0).busy, 1, 1e-9);          // 10 ms
   EXPECT_NEAR(proof.cases[1].runs.at(0).busy, 10.0 / 18, 1e-9);  // 4 x 9 ms on 2 workers
@@ -144,7 +145,7 @@ TEST(Prove, TheDifferentialOfDeclaredCosts) {
   EXPECT_THAT(proof.base.runs, IsEmpty());
 }
 
-TEST(Prove, RealRunsAreInterleavedAndShort) {
+TEST(Prove, AlternatesShortRealRuns) {
   Runs runs;
   const RunRecord first = native_run("steps=40 cost=augment=1us");
   const Proof proof = runs.prove(first, blaming_decode(first), Prove::blamed);
@@ -158,10 +159,10 @@ TEST(Prove, RealRunsAreInterleavedAndShort) {
   }
   EXPECT_EQ(proof.cases[0].runs.size(), 5u);
   EXPECT_TRUE(proof.cases[0].predicted.has_value());
-  EXPECT_TRUE(outcome_of(proof, proof.cases[0]).confirmed.has_value());
+  EXPECT_TRUE(proof_outcome(proof, proof.cases[0]).confirmed.has_value());
 }
 
-TEST(Prove, AStopKeepsWhatWasMeasured) {
+TEST(Prove, KeepsMeasurementsOnStop) {
   Runs runs;
   runs.most = 4;
   const RunRecord first = native_run("steps=30");
@@ -169,7 +170,7 @@ TEST(Prove, AStopKeepsWhatWasMeasured) {
   EXPECT_TRUE(proof.interrupted);
   EXPECT_EQ(proof.base.runs.size(), 2u);
   EXPECT_EQ(proof.cases.at(0).runs.size(), 2u);
-  EXPECT_FALSE(outcome_of(proof, proof.cases[0]).confirmed.has_value());
+  EXPECT_FALSE(proof_outcome(proof, proof.cases[0]).confirmed.has_value());
 
   Runs stopped;
   stopped.stop = 2;
@@ -178,17 +179,17 @@ TEST(Prove, AStopKeepsWhatWasMeasured) {
   EXPECT_THAT(stopped.asked, IsEmpty());
 }
 
-TEST(Prove, AStopEndsTheSearchForFindings) {
+TEST(Prove, EndsSearchForFindingsOnStop) {
   const RunRecord record = model_run("workers=2 batch=4 compute=10ms cost=decode=9ms");
   const std::atomic<int> stop{2};
   Analysis analysis = analyse(record);
   add_findings(analysis, record, {}, &stop);
-  ASSERT_NE(fix_of(analysis), nullptr);
-  EXPECT_FALSE(fix_of(analysis)->has_figures());
+  ASSERT_NE(advised_fix(analysis), nullptr);
+  EXPECT_FALSE(advised_fix(analysis)->has_figures());
   EXPECT_THAT(analysis.notes, testing::Contains(HasSubstr("interrupted")));
 }
 
-TEST(Prove, ARunThatFailsSaysWhy) {
+TEST(Prove, ReportsReasonOfFailedRun) {
   std::atomic<int> stop{0};
   const RunRecord first = model_run("workers=2 batch=4 compute=10ms cost=decode=9ms");
   const auto failing = [&](const RunConfig& config, const Knockouts& knockouts) {
@@ -214,27 +215,27 @@ Proof tried(const std::string& settings, std::size_t most = 1000) {
 }
 
 // One worker makes a batch in 40 ms, two in 20 ms each: nothing is lost to the model.
-TEST(Prove, AFixThatHelpsIsMeasured) {
+TEST(Prove, MeasuresFixThatHelps) {
   const Proof proof = tried("workers=1 batch=4 compute=10ms cost=decode=10ms:sleep");
   ASSERT_EQ(proof.reason, "");
   ASSERT_EQ(proof.cases.size(), 1u);
-  const ProofCase& of = proof.cases[0];
-  ASSERT_FALSE(of.changes.empty());
-  EXPECT_EQ(of.changes.front().key, "num-workers");
-  EXPECT_TRUE(of.knockouts.empty());
-  const ProofOutcome outcome = outcome_of(proof, of);
+  const ProofCase& only = proof.cases[0];
+  ASSERT_FALSE(only.changes.empty());
+  EXPECT_EQ(only.changes.front().key, "num-workers");
+  EXPECT_TRUE(only.knockouts.empty());
+  const ProofOutcome outcome = proof_outcome(proof, only);
   EXPECT_EQ(outcome.helps, true);
-  EXPECT_NEAR(outcome.gain.mean, of.predicted.value().gain(), 1e-9);
+  EXPECT_NEAR(outcome.gain.mean, only.predicted.value().gain(), 1e-9);
   EXPECT_NEAR(proof.base.runs.at(0).busy, 0.25, 0.01);
 }
 
-TEST(Prove, WithoutASettingThereIsNothingToTry) {
+TEST(Prove, TriesNothingWithoutSetting) {
   EXPECT_THAT(tried("workers=4 batch=4 compute=20ms cost=decode=1ms").reason,
               HasSubstr("no setting is advised"));
 }
 
 // ABBA: what slows a machine down over the runs is the same for both sides.
-TEST(Prove, AFixAndTheBaseTakeTurns) {
+TEST(Prove, AlternatesFixAndBase) {
   Runs runs;
   const RunRecord first = native_run("steps=40 cost=decode=3ms:sleep");
   Analysis analysis = analyse(first);
@@ -261,16 +262,16 @@ class Trials : public testing::Test {
     fix.waited = 0.5;
     fix.changes = fix.to_run = {{"num-workers", "3"}};
     analysis_.findings = {fix};
-    analysis_.verdict.withheld_reason.reset();  // as a busy machine would withhold it
+    analysis_.verdict.withheld_reason.reset();  // a busy machine would withhold it
   }
-  Proof tried(Nanos budget, Nanos of_each_look = 0) {
+  Proof tried(Nanos budget, Nanos call_time = 0) {
     runs_.asked.clear();
     announced_.clear();
     Nanos now = 0;
     return runs_.prove(first_, analysis_, Prove::fix,
                        {.budget = budget,
                         .start = 20 * kSecond,
-                        .now = [&] { return now += of_each_look; },
+                        .now = [&] { return now += call_time; },
                         .announce =
                             [&](const TrialPlan& plan) {
                               EXPECT_THAT(runs_.asked, IsEmpty());
@@ -284,7 +285,7 @@ class Trials : public testing::Test {
   std::vector<TrialPlan> announced_;
 };
 
-TEST_F(Trials, AreAnnouncedBeforeTheyBegin) {
+TEST_F(Trials, ReportsPlanBeforeRuns) {
   const Proof proof = tried(1000 * kSecond);
   EXPECT_EQ(proof.reason, "");
   ASSERT_EQ(announced_.size(), 1U);
@@ -295,7 +296,7 @@ TEST_F(Trials, AreAnnouncedBeforeTheyBegin) {
   EXPECT_LT(announced_[0].time, 10 * 22 * kSecond);
 }
 
-TEST_F(Trials, KeepToTheirBudget) {
+TEST_F(Trials, KeepsToBudget) {
   EXPECT_EQ(tried(150 * kSecond).reason, "");
   EXPECT_EQ(runs_.asked.size(), 6U);  // three pairs
   EXPECT_EQ(announced_.at(0).runs, 6);
@@ -303,44 +304,44 @@ TEST_F(Trials, KeepToTheirBudget) {
                                                     "; --budget 1"));
   EXPECT_THAT(runs_.asked, IsEmpty());
   EXPECT_THAT(announced_, IsEmpty());
-  // Runs that take longer than the first one told: no pair more begins.
+  // The runs take longer than the first one did, so no second pair begins.
   EXPECT_EQ(tried(1000 * kSecond, 600 * kSecond).reason, "");
   EXPECT_EQ(runs_.asked.size(), 2U);
 }
 
-TEST_F(Trials, DoNotMeasureTheCostOfMeasuringAgain) {
+TEST_F(Trials, SkipsMeasurementOfHookCost) {
   tried(150 * kSecond);
   for (const auto& [config, knockouts] : runs_.asked) EXPECT_FALSE(config.measure.hook_cost.value);
 }
 
-TEST(Prove, AFixThatCannotBeRunSaysWhyAtOnce) {
+TEST(Prove, ReportsReasonOfImpossibleFixAtOnce) {
   Runs runs;
   const RunRecord first = native_run("steps=40");
   Analysis analysis = analyse(first);
   Finding fix;
   fix.waited = 0.5;
-  fix.changes = fix.to_run = {{"prefetch-depth", "8"}};  // of sample tasks only
+  fix.changes = fix.to_run = {{"prefetch-depth", "8"}};  // a setting of sample tasks
   analysis.findings = {fix};
   const Proof proof = runs.prove(first, analysis, Prove::fix);
   EXPECT_NE(proof.cases.at(0).missing, "");
   EXPECT_LE(runs.asked.size(), 1u);
 }
 
-// Of the pipelines that nothing was tuned for.
+// Pipelines that no constant was tuned for.
 class MixedProof : public testing::TestWithParam<known_answer::MixedPipeline> {};
 
-TEST_P(MixedProof, WhatIsBlamedGivesBackWhatWasPredicted) {
+TEST_P(MixedProof, VerifiesPredictedGainOfBlame) {
   Runs runs;
   const RunRecord first = known_answer::run(std::string("engine=model ") + GetParam().settings);
   Analysis analysis = analyse(first);
   add_findings(analysis, first);
   const Proof proof = runs.prove(first, analysis, Prove::blamed);
-  const ProofCase& of = exact_case(proof);
-  EXPECT_GT(outcome_of(proof, of).gain.mean, 1.01) << of.name;
+  const ProofCase& only = exact_case(proof);
+  EXPECT_GT(proof_outcome(proof, only).gain.mean, 1.01) << only.name;
 }
 
 INSTANTIATE_TEST_SUITE_P(Pipelines, MixedProof, testing::ValuesIn(known_answer::kMixedPipelines),
-                         [](const auto& of) { return std::string(of.param.name); });
+                         [](const auto& instance) { return std::string(instance.param.name); });
 
 }  // namespace
 }  // namespace loaderscope

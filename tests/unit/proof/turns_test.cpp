@@ -1,4 +1,4 @@
-// The loader and delivered batches by turns: how many steps, and what they gave.
+// Runs that alternate between the loader and delivered batches: their steps and their rates.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ constexpr std::int64_t kMinCount = 20;
 
 // A run of a DataLoader with 2 workers and a window of 4.
 RunRecord torch_run(std::int64_t warmup, std::int64_t steps) {
-  RunRecord record = record_of(warmup, steps, usual_step);
+  RunRecord record = make_run_record(warmup, steps, usual_step);
   record.engine = "torch";
   record.config.program.loader.set("x.py:f");
   return record;
@@ -30,7 +30,7 @@ ReplaySchedule planned(const RunRecord& first, std::int64_t steps, double gain =
   return turns;
 }
 
-TEST(ProofTurns, SettleUntilTheWindowIsUsedUp) {
+TEST(ProofTurns, WaitsUntilPrefetchIsUsedUp) {
   const ReplaySchedule turns = planned(torch_run(5, 200), 40);
   EXPECT_EQ(turns.lead, 5);
   EXPECT_EQ(turns.settle_loader, 6);
@@ -39,7 +39,7 @@ TEST(ProofTurns, SettleUntilTheWindowIsUsedUp) {
   EXPECT_EQ(turns.all(), 5 + 5 * (6 + 40 + 12 + 40));
 }
 
-TEST(ProofTurns, AWholeJobHasNoMoreStepsTheNextTime) {
+TEST(ProofTurns, KeepsStepsWithinWholeJob) {
   RunRecord first = torch_run(5, 600);
   first.config.program.command.set({"python", "train.py"});
   first.config.measure.duration.value = 0;
@@ -49,11 +49,11 @@ TEST(ProofTurns, AWholeJobHasNoMoreStepsTheNextTime) {
   first.ranks = torch_run(5, 200).ranks;
   EXPECT_EQ(planned(first, 40).rounds, 3);
   EXPECT_LE(planned(first, 40).all(), 205);
-  first.config.measure.steps.set(200);  // of many more
+  first.config.measure.steps.set(200);  // the job has many more
   EXPECT_EQ(planned(first, 40).steps, 40);
 }
 
-TEST(ProofTurns, AJobThatIsTooShortIsSaidToBe) {
+TEST(ProofTurns, ReportsJobThatIsTooShort) {
   RunRecord first = torch_run(5, 60);
   first.config.program.command.set({"python", "train.py"});
   first.config.measure.duration.value = 0;
@@ -63,15 +63,15 @@ TEST(ProofTurns, AJobThatIsTooShortIsSaidToBe) {
 }
 
 // 100 ms per step with the loader, 25 ms without; the first of each turn take a second.
-TEST(ProofTurns, OnlySettledStepsCount) {
+TEST(ProofTurns, CountsOnlySettledSteps) {
   const ReplaySchedule turns{3, 2, 4, 10, 3};
-  RunRecord record = record_of(3, turns.all() - 3, [&](std::int64_t step) {
+  RunRecord record = make_run_record(3, turns.all() - 3, [&](std::int64_t step) {
     const std::int64_t past = (step - turns.lead) % turns.round();
     const bool replays = step >= turns.lead && past >= turns.loader();
-    const std::int64_t of_turn = replays ? past - turns.loader() : past;
-    if (of_turn < (replays ? turns.settle_replay : turns.settle_loader))
-      return step_of(25 * kMillisecond, {{Cause::decode, 975 * kMillisecond}});
-    return replays ? step_of(25 * kMillisecond, {}) : usual_step(step);
+    const std::int64_t turn_step = replays ? past - turns.loader() : past;
+    if (turn_step < (replays ? turns.settle_replay : turns.settle_loader))
+      return make_step_plan(25 * kMillisecond, {{Cause::decode, 975 * kMillisecond}});
+    return replays ? make_step_plan(25 * kMillisecond, {}) : usual_step(step);
   });
   const TurnRuns runs = runs_of_turns(record, turns);
   ASSERT_EQ(runs.loader.size(), 3u);
@@ -84,11 +84,11 @@ TEST(ProofTurns, OnlySettledStepsCount) {
   }
 }
 
-TEST(ProofTurns, ARoundThatWasCutShortIsLeftOut) {
+TEST(ProofTurns, LeavesOutIncompleteRound) {
   const ReplaySchedule turns{3, 2, 4, 10, 3};
-  const RunRecord record = record_of(3, turns.all() - 3 - 1, usual_step);
+  const RunRecord record = make_run_record(3, turns.all() - 3 - 1, usual_step);
   EXPECT_EQ(runs_of_turns(record, turns).replay.size(), 2u);
-  EXPECT_EQ(runs_of_turns(record_of(0, 5, usual_step), turns).loader.size(), 0u);
+  EXPECT_EQ(runs_of_turns(make_run_record(0, 5, usual_step), turns).loader.size(), 0u);
   EXPECT_EQ(runs_of_turns(RunRecord{}, turns).loader.size(), 0u);
 }
 

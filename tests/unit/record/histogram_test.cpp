@@ -44,10 +44,10 @@ TEST(Histogram, CountsEachValueInItsBucketWhateverCameBefore) {
   EXPECT_EQ(Histogram::from_buckets({}, 0).buckets(), Histogram().buckets());
 }
 
-TEST(Histogram, QuantilesAreWithinItsErrorOfASortedVector) {
+TEST(Histogram, KeepsQuantilesWithinErrorBound) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     Dice dice(seed);
-    const double spread = dice.of({0.1, 3.0, 12.0, 40.0});  // of ln
+    const double spread = dice.pick({0.1, 3.0, 12.0, 40.0});  // range of ln(value)
     Histogram histogram;
     std::vector<Nanos> values;
     const std::int64_t count = dice.between(1, 4000);
@@ -66,7 +66,7 @@ TEST(Histogram, QuantilesAreWithinItsErrorOfASortedVector) {
   }
 }
 
-TEST(Histogram, IsExactForConstantsAndSmallValues) {
+TEST(Histogram, ReturnsExactQuantilesOfConstantsAndSmallValues) {
   for (const Nanos value :
        {Nanos{0}, Nanos{1}, Nanos{127}, Nanos{128}, Nanos{129}, Nanos{8'000'001}, Nanos{1} << 62}) {
     Histogram histogram;
@@ -80,7 +80,7 @@ TEST(Histogram, IsExactForConstantsAndSmallValues) {
   EXPECT_EQ(histogram.quantile(0.333), 1);
 }
 
-TEST(Histogram, AnEmptyOneSaysZero) {
+TEST(Histogram, ReturnsZeroIfEmpty) {
   const Histogram histogram;
   EXPECT_EQ(histogram.count(), 0);
   EXPECT_EQ(histogram.max(), 0);
@@ -101,7 +101,7 @@ void expect_same(const Histogram& a, const Histogram& b) {
   for (const double q : kQuantiles) EXPECT_EQ(a.quantile(q), b.quantile(q));
 }
 
-TEST(Histogram, ItsBucketsAreAllOfIt) {
+TEST(Histogram, RestoresItselfFromBuckets) {
   Dice dice(1);
   Histogram histogram;
   for (int i = 0; i < 1000; ++i)
@@ -110,7 +110,7 @@ TEST(Histogram, ItsBucketsAreAllOfIt) {
   expect_same(Histogram::from_buckets({}, 0), Histogram());
 }
 
-TEST(Histogram, MergingIsAddingAll) {
+TEST(Histogram, MergesLikeAddingAllValues) {
   Dice dice(2);
   Histogram a, b, both;
   for (int i = 0; i < 500; ++i) {

@@ -20,10 +20,11 @@ using namespace test;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-RunRecord of_host(const std::string& name, std::int64_t ranks, Nanos first_ask = kFirstAsk) {
+RunRecord host_part(const std::string& name, std::int64_t ranks, Nanos first_ask = kFirstAsk) {
   RunRecord record = usual_record();
   record.machine.host = name;
-  while (std::ssize(record.ranks) < ranks) record.ranks.push_back(rank_of(4, 40, usual_step));
+  while (std::ssize(record.ranks) < ranks)
+    record.ranks.push_back(make_rank_record(4, 40, usual_step));
   for (RankRecord& rank : record.ranks) rank.first_ask = first_ask;
   record.config.trainer.ranks.value = ranks;
   return record;
@@ -37,7 +38,7 @@ RunRecord merged(std::vector<RunRecord> parts) {
 }
 
 template <class... Records>
-RunRecord merge_of(Records... records) {
+RunRecord merge_all(Records... records) {
   std::vector<RunRecord> parts;
   (parts.push_back(std::move(records)), ...);
   return merged(std::move(parts));
@@ -45,7 +46,7 @@ RunRecord merge_of(Records... records) {
 
 std::string refusal(RunRecord one, RunRecord other) {
   try {
-    merge_of(std::move(one), std::move(other));
+    merge_all(std::move(one), std::move(other));
   } catch (const RunError& error) {
     return error.what();
   }
@@ -63,29 +64,29 @@ HostRecord process_with(double others, double cpu_s, double resident) {
   return process;
 }
 
-TEST(MetricsOfProcesses, SiblingsAreNoOtherProgramsAndWhatIsOfEachAddsUp) {
+TEST(MetricsOfProcesses, AddsUpProcessesAndExcludesSiblings) {
   // The machine was busy for 10 s: 4 of one, 3 of the other, 3 of strangers.
-  const auto of = metrics_of_processes({process_with(6, 4, 1000), process_with(7, 3, 500)});
-  EXPECT_DOUBLE_EQ(*value_of(of, "host.other_cpu_s"), 3);
-  EXPECT_DOUBLE_EQ(*value_of(of, "process.cpu_s"), 7);
-  EXPECT_DOUBLE_EQ(*value_of(of, "host.steal_s"), 2);
-  EXPECT_DOUBLE_EQ(*value_of(of, "memory.resident_bytes"), 1500);
-  EXPECT_DOUBLE_EQ(*value_of(of, "memory.batch_bytes"), 100);
-  EXPECT_DOUBLE_EQ(*value_of(of, "process.threads"), 14);
+  const auto metrics = metrics_of_processes({process_with(6, 4, 1000), process_with(7, 3, 500)});
+  EXPECT_DOUBLE_EQ(*value_of(metrics, "host.other_cpu_s"), 3);
+  EXPECT_DOUBLE_EQ(*value_of(metrics, "process.cpu_s"), 7);
+  EXPECT_DOUBLE_EQ(*value_of(metrics, "host.steal_s"), 2);
+  EXPECT_DOUBLE_EQ(*value_of(metrics, "memory.resident_bytes"), 1500);
+  EXPECT_DOUBLE_EQ(*value_of(metrics, "memory.batch_bytes"), 100);
+  EXPECT_DOUBLE_EQ(*value_of(metrics, "process.threads"), 14);
   const auto alone = metrics_of_processes({process_with(4, 4, 1), process_with(3, 4, 1)});
-  EXPECT_EQ(*value_of(alone, "host.other_cpu_s"), 0);  // by counters that are not of one moment
+  EXPECT_EQ(*value_of(alone, "host.other_cpu_s"), 0);  // counters were read at different times
 }
 
-TEST(MetricsOfProcesses, BetweenHostsOthersAddUpAndSizesDoNot) {
-  const auto of = metrics_of_hosts({process_with(6, 4, 1000), process_with(7, 3, 500)});
-  EXPECT_DOUBLE_EQ(*value_of(of, "host.other_cpu_s"), 13);
-  EXPECT_DOUBLE_EQ(*value_of(of, "memory.resident_bytes"), 750);
+TEST(MetricsOfProcesses, AddsOthersAndAveragesSizesOfHosts) {
+  const auto metrics = metrics_of_hosts({process_with(6, 4, 1000), process_with(7, 3, 500)});
+  EXPECT_DOUBLE_EQ(*value_of(metrics, "host.other_cpu_s"), 13);
+  EXPECT_DOUBLE_EQ(*value_of(metrics, "memory.resident_bytes"), 750);
 }
 
-TEST(RecordMergeOfAMeeting, TimesOfPartsDoNotMatter) {
+TEST(RecordMergeOfAMeeting, IgnoresTimesOfParts) {
   RecordMerge merge(join_settings, true);
-  merge.add(of_host("node", 1), "process 0");
-  RunRecord later = of_host("node", 1);
+  merge.add(host_part("node", 1), "process 0");
+  RunRecord later = host_part("node", 1);
   for (RankRecord& rank : later.ranks) rank.first_ask = rank.window_end + kSecond;
   for (RankRecord& rank : later.ranks) rank.window_end = rank.first_ask + kSecond;
   merge.add(std::move(later), "process 1");
@@ -94,7 +95,7 @@ TEST(RecordMergeOfAMeeting, TimesOfPartsDoNotMatter) {
 
 // --- exact ---
 
-// A run's ranks on so many hosts, each with a record of its own.
+// Splits the ranks of a run over `hosts` hosts, each with its own record.
 std::vector<RunRecord> cut(RunRecord whole, std::int64_t hosts) {
   const std::int64_t each = std::ssize(whole.ranks) / hosts;
   std::vector<RunRecord> parts;
@@ -121,31 +122,31 @@ bool operator==(const Account& a, const Account& b) {
 
 class ModelCut : public testing::TestWithParam<std::int64_t> {};
 
-TEST_P(ModelCut, MergedIsTheWhole) {
+TEST_P(ModelCut, MergesToWholeRun) {
   const std::string settings =
       "ranks=8 sync-ranks=true workers=2 batch=4 cost=read=lognormal:3ms:0.6:sleep "
       "cost=decode=lognormal:4ms:0.4 inject=decode=+9ms@rank=5 compute=8ms warmup=4 steps=60";
   const RunRecord whole = known_answer::run(settings);
   const RunRecord job = merged(cut(known_answer::run(settings), GetParam()));
-  const Analysis one = analyse(whole), of_hosts = analyse(job);
+  const Analysis one = analyse(whole), joined = analyse(job);
   ASSERT_EQ(job.ranks.size(), whole.ranks.size());
   EXPECT_EQ(std::ssize(job.hosts), GetParam());
-  EXPECT_TRUE(of_hosts.account == one.account);
+  EXPECT_TRUE(joined.account == one.account);
   for (std::size_t rank = 0; rank < whole.ranks.size(); ++rank)
-    EXPECT_TRUE(of_hosts.rank_accounts[rank] == one.rank_accounts[rank]) << rank;
-  EXPECT_EQ(of_hosts.samples_per_s.mean, one.samples_per_s.mean);
-  EXPECT_EQ(of_hosts.samples_per_s.low, one.samples_per_s.low);
-  EXPECT_EQ(of_hosts.busy.mean, one.busy.mean);
-  EXPECT_EQ(of_hosts.verdict.bound_by, one.verdict.bound_by);
-  EXPECT_EQ(of_hosts.step_time.quantile(0.99), one.step_time.quantile(0.99));
+    EXPECT_TRUE(joined.rank_accounts[rank] == one.rank_accounts[rank]) << rank;
+  EXPECT_EQ(joined.samples_per_s.mean, one.samples_per_s.mean);
+  EXPECT_EQ(joined.samples_per_s.low, one.samples_per_s.low);
+  EXPECT_EQ(joined.busy.mean, one.busy.mean);
+  EXPECT_EQ(joined.verdict.bound_by, one.verdict.bound_by);
+  EXPECT_EQ(joined.step_time.quantile(0.99), one.step_time.quantile(0.99));
   EXPECT_EQ(job.config.trainer.ranks.value, 8);
 }
 INSTANTIATE_TEST_SUITE_P(Hosts, ModelCut, testing::Values(1, 2, 4, 8));
 
-TEST(MergeRecords, OfATreeIsTheSame) {
-  const auto leaf = [](int i) { return of_host("node" + std::to_string(i), 2, kFirstAsk + i); };
-  const RunRecord flat = merge_of(leaf(0), leaf(1), leaf(2), leaf(3));
-  const RunRecord tree = merge_of(merge_of(leaf(0), leaf(1)), merge_of(leaf(2), leaf(3)));
+TEST(MergeRecords, MergesTreeLikeFlatList) {
+  const auto leaf = [](int i) { return host_part("node" + std::to_string(i), 2, kFirstAsk + i); };
+  const RunRecord flat = merge_all(leaf(0), leaf(1), leaf(2), leaf(3));
+  const RunRecord tree = merge_all(merge_all(leaf(0), leaf(1)), merge_all(leaf(2), leaf(3)));
   ASSERT_EQ(tree.ranks.size(), flat.ranks.size());
   for (std::size_t rank = 0; rank < flat.ranks.size(); ++rank)
     EXPECT_EQ(tree.ranks[rank].first_ask, flat.ranks[rank].first_ask);
@@ -156,15 +157,15 @@ TEST(MergeRecords, OfATreeIsTheSame) {
   }
 }
 
-// --- what is added up ---
+// --- sums ---
 
-TEST(MergeRecords, HostsKeepTheirMachinesAndMetrics) {
-  RunRecord a = of_host("a", 2), b = of_host("b", 1);
+TEST(MergeRecords, KeepsMachinesAndMetricsOfHosts) {
+  RunRecord a = host_part("a", 2), b = host_part("b", 1);
   a.metrics = {make_metric("process.cpu_s", "", 30), {"gil.worker_wait_share", "1", "", 0.2}};
   b.metrics = {make_metric("process.cpu_s", "", 10),
                {"gil.worker_wait_share", "1", "", 0.4},
                {"memory.growth_bytes_per_s", "bytes/s", "", std::nan("")}};
-  const RunRecord job = merge_of(std::move(a), std::move(b));
+  const RunRecord job = merge_all(std::move(a), std::move(b));
   EXPECT_EQ(job.hosts[0].ranks, 2);
   EXPECT_EQ(job.hosts[1].machine.host, "b");
   EXPECT_EQ(value_of(job.hosts[1].metrics, "process.cpu_s"), 10);
@@ -174,46 +175,46 @@ TEST(MergeRecords, HostsKeepTheirMachinesAndMetrics) {
   EXPECT_FALSE(job.hosts[0].has_clock());
 }
 
-// As of two rendezvous, whose first hosts nobody has compared.
-TEST(MergeRecords, ClocksThatWereComparedWithinPartsAreNotThoseOfTheJob) {
+// Two groups of hosts from two rendezvous. The clocks of their first hosts were never compared.
+TEST(MergeRecords, DropsClocksThatWereComparedWithinParts) {
   const auto with_clocks = [](RunRecord part) {
     for (HostRecord& host : part.hosts) host.clock_offset = host.clock_error = 0;
     return part;
   };
-  const RunRecord job = merge_of(with_clocks(merge_of(of_host("a", 1), of_host("b", 1))),
-                                 with_clocks(merge_of(of_host("c", 1), of_host("d", 1))));
+  const RunRecord job = merge_all(with_clocks(merge_all(host_part("a", 1), host_part("b", 1))),
+                                  with_clocks(merge_all(host_part("c", 1), host_part("d", 1))));
   ASSERT_EQ(job.hosts.size(), 4u);
   for (const HostRecord& host : job.hosts) EXPECT_FALSE(host.has_clock());
   // One part alone keeps them, as do those that have met.
   EXPECT_TRUE(
-      merge_of(with_clocks(merge_of(of_host("a", 1), of_host("b", 1)))).hosts[1].has_clock());
+      merge_all(with_clocks(merge_all(host_part("a", 1), host_part("b", 1)))).hosts[1].has_clock());
   RecordMerge met(join_settings, true);
-  met.add(with_clocks(merge_of(of_host("a", 1), of_host("b", 1))), "process 0");
-  met.add(with_clocks(merge_of(of_host("c", 1), of_host("d", 1))), "process 1");
+  met.add(with_clocks(merge_all(host_part("a", 1), host_part("b", 1))), "process 0");
+  met.add(with_clocks(merge_all(host_part("c", 1), host_part("d", 1))), "process 1");
   for (const HostRecord& host : met.take().hosts) EXPECT_TRUE(host.has_clock());
 }
 
-TEST(MergeRecords, NamesOfContentsAreNotAveraged) {
-  RunRecord a = of_host("a", 1), b = of_host("b", 1), c = of_host("c", 1);
+TEST(MergeRecords, DropsFingerprintThatHostsDoNotShare) {
+  RunRecord a = host_part("a", 1), b = host_part("b", 1), c = host_part("c", 1);
   a.metrics = b.metrics = c.metrics = {{"data.fingerprint", "1", "", 7, false, MetricJoin::same}};
-  EXPECT_EQ(value_of(merge_of(of_host("x", 1), std::move(a)).metrics, "data.fingerprint"),
+  EXPECT_EQ(value_of(merge_all(host_part("x", 1), std::move(a)).metrics, "data.fingerprint"),
             std::nullopt);
   b.metrics.front().value = 9;
-  EXPECT_EQ(value_of(merge_of(std::move(b), std::move(c)).metrics, "data.fingerprint"),
+  EXPECT_EQ(value_of(merge_all(std::move(b), std::move(c)).metrics, "data.fingerprint"),
             std::nullopt);
 }
 
-TEST(MergeRecords, SkippedSamplesAreAddedAndNotesSaidOnce) {
-  RunRecord a = of_host("a", 1), b = of_host("b", 1);
+TEST(MergeRecords, AddsSkippedSamplesAndKeepsNotesOnce) {
+  RunRecord a = host_part("a", 1), b = host_part("b", 1);
   a.skipped = {3, {{"truncated", 3}}, std::vector<std::string>(8, "x")};
   b.skipped = {5, {{"truncated", 1}, {"damaged", 4}}, std::vector<std::string>(8, "y")};
   a.notes = {"alike", "of a"};
   b.notes = {"of b", "alike"};
   b.interrupted = true;
   b.lost_spans = 2;
-  const RunRecord job = merge_of(std::move(a), std::move(b));
+  const RunRecord job = merge_all(std::move(a), std::move(b));
   EXPECT_EQ(job.skipped.samples, 8);
-  EXPECT_EQ(job.skipped.by_kind.at("truncated"), 4);
+  EXPECT_EQ(job.skipped.kind_counts.at("truncated"), 4);
   EXPECT_EQ(job.skipped.first.size(), 10u);
   EXPECT_THAT(job.notes, ElementsAre("alike", "of a", "of b"));
   EXPECT_TRUE(job.interrupted);
@@ -222,10 +223,10 @@ TEST(MergeRecords, SkippedSamplesAreAddedAndNotesSaidOnce) {
   EXPECT_EQ(job.hosts[1].ended_early, "interrupted");
 }
 
-TEST(MergeRecords, OfManyRanksAFewSamplesAndTheWorstStepsAreKept) {
+TEST(MergeRecords, KeepsFewSamplesAndWorstStepsOfManyRanks) {
   std::vector<RunRecord> parts;
   for (int i = 0; i < 60; ++i) {
-    RunRecord part = of_host("node" + std::to_string(i), 1, kFirstAsk + i);
+    RunRecord part = host_part("node" + std::to_string(i), 1, kFirstAsk + i);
     RankRecord& rank = part.ranks.front();
     for (int sample = 0; sample < 20'000; ++sample) {
       SampleRow row;
@@ -258,20 +259,20 @@ TEST(MergeRecords, OfManyRanksAFewSamplesAndTheWorstStepsAreKept) {
   EXPECT_EQ(last.back().row.step, 99);
 }
 
-// --- what is refused ---
+// --- rejected records ---
 
-TEST(MergeRecords, APartThatCannotBeAddedChangesNothing) {
+TEST(MergeRecords, IgnoresPartThatCannotBeAdded) {
   RecordMerge merge(join_settings);
-  RunRecord first = of_host("a", 2);
+  RunRecord first = host_part("a", 2);
   first.lost_spans = 1;
   merge.add(std::move(first), "a.json");
-  RunRecord other = of_host("b", 3);
+  RunRecord other = host_part("b", 3);
   other.skipped.samples = 5;
   other.notes = {"of b"};
   other.interrupted = true;
   other.lost_spans = std::numeric_limits<std::int64_t>::max();
   EXPECT_THROW(merge.add(std::move(other), "b.json"), RunError);
-  merge.add(of_host("c", 1), "c.json");
+  merge.add(host_part("c", 1), "c.json");
   const RunRecord job = merge.take();
   ASSERT_EQ(job.hosts.size(), 2u);
   EXPECT_EQ(job.hosts[1].machine.host, "c");
@@ -284,47 +285,47 @@ TEST(MergeRecords, APartThatCannotBeAddedChangesNothing) {
 }
 
 TEST(MergeRecords, RefusesAnotherVersionEngineOrTime) {
-  RunRecord other = of_host("b", 1);
+  RunRecord other = host_part("b", 1);
   other.tool_version = "0.0.9";
   EXPECT_THAT(
-      refusal(of_host("a", 1), std::move(other)),
+      refusal(host_part("a", 1), std::move(other)),
       HasSubstr("node1.json: the version of loaderscope is 0.0.9, and 0.1.0 in node0.json"));
-  other = of_host("b", 1);
+  other = host_part("b", 1);
   other.engine = "native";
-  EXPECT_THAT(refusal(of_host("a", 1), std::move(other)), HasSubstr("the engine is native"));
-  other = of_host("b", 1);
+  EXPECT_THAT(refusal(host_part("a", 1), std::move(other)), HasSubstr("the engine is native"));
+  other = host_part("b", 1);
   other.simulated = false;
-  EXPECT_THAT(refusal(of_host("a", 1), std::move(other)), HasSubstr("is real, and simulated in"));
-  EXPECT_THAT(refusal(of_host("a", 1), RunRecord{}), HasSubstr("node1.json: holds no rank"));
+  EXPECT_THAT(refusal(host_part("a", 1), std::move(other)), HasSubstr("is real, and simulated in"));
+  EXPECT_THAT(refusal(host_part("a", 1), RunRecord{}), HasSubstr("node1.json: holds no rank"));
 }
 
 TEST(MergeRecords, RefusesTheFirstSettingThatDiffers) {
-  RunRecord other = of_host("b", 1);
+  RunRecord other = host_part("b", 1);
   other.config.loader.num_workers.set(3);
   other.config.loader.prefetch_factor.set(9);
-  EXPECT_THAT(refusal(of_host("a", 1), std::move(other)),
+  EXPECT_THAT(refusal(host_part("a", 1), std::move(other)),
               HasSubstr("node1.json: num-workers is 3, and 2 on the first host"));
 }
 
-TEST(MergeRecords, WhatEachHostHasOfItsOwnMayDiffer) {
-  RunRecord a = of_host("a", 1), b = of_host("b", 3);
+TEST(MergeRecords, AcceptsOwnSettingsOfHosts) {
+  RunRecord a = host_part("a", 1), b = host_part("b", 3);
   b.config.answer.json.set("node1.json");
   b.config.declared.cores.value = 2;
   b.config.program.command.set({"torchrun", "--node-rank", "1"});
-  EXPECT_EQ(merge_of(std::move(a), std::move(b)).config.trainer.ranks.value, 4);
+  EXPECT_EQ(merge_all(std::move(a), std::move(b)).config.trainer.ranks.value, 4);
 }
 
-TEST(MergeRecords, ASettingThatFollowsFromTheMachineIsSaid) {
-  RunRecord a = of_host("a", 1), b = of_host("b", 1), c = of_host("c", 1);
+TEST(MergeRecords, ReportsDerivedSettingsThatDiffer) {
+  RunRecord a = host_part("a", 1), b = host_part("b", 1), c = host_part("c", 1);
   for (RunRecord* part : {&a, &b, &c}) part->config.loader.num_workers = Setting<std::int64_t>(8);
   b.config.loader.num_workers.value = 2;
   c.config.loader.num_workers.value = 2;
-  EXPECT_THAT(merge_of(std::move(a), std::move(b), std::move(c)).notes,
+  EXPECT_THAT(merge_all(std::move(a), std::move(b), std::move(c)).notes,
               ElementsAre("num-workers was not given, and is not on all hosts 8 as on the first"));
 }
 
-TEST(MergeRecords, OfAProgramSamplesAreEachHostsOwnAndSettingsAreNot) {
-  RunRecord a = of_host("a", 1), b = of_host("b", 1);
+TEST(MergeRecords, AddsSamplesOfProgramsAndComparesSettings) {
+  RunRecord a = host_part("a", 1), b = host_part("b", 1);
   for (RunRecord* part : {&a, &b}) {
     part->engine = "torch";
     part->config.trainer.compute.given = part->config.loader.num_workers.given = false;
@@ -332,10 +333,10 @@ TEST(MergeRecords, OfAProgramSamplesAreEachHostsOwnAndSettingsAreNot) {
   a.config.data.samples.value = 50;
   b.config.data.samples.value = 70;
   b.config.trainer.compute.value.mean = 26e6;
-  const RunRecord job = merge_of(std::move(a), std::move(b));
+  const RunRecord job = merge_all(std::move(a), std::move(b));
   EXPECT_EQ(job.ranks.size(), 2u);
   EXPECT_EQ(job.config.data.samples.value, 120);
-  a = of_host("a", 1), b = of_host("b", 1);
+  a = host_part("a", 1), b = host_part("b", 1);
   for (RunRecord* part : {&a, &b}) {
     part->engine = "torch";
     part->config.loader.num_workers = Setting<std::int64_t>(8);
@@ -345,28 +346,28 @@ TEST(MergeRecords, OfAProgramSamplesAreEachHostsOwnAndSettingsAreNot) {
 }
 
 TEST(MergeRecords, RefusesTheSameHostsRecordTwice) {
-  EXPECT_THAT(refusal(of_host("a", 2), of_host("a", 2)),
+  EXPECT_THAT(refusal(host_part("a", 2), host_part("a", 2)),
               HasSubstr("node1.json: holds what node0.json holds; give each host's record once"));
-  EXPECT_THAT(refusal(merge_of(of_host("a", 1), of_host("b", 1)), of_host("b", 1)),
+  EXPECT_THAT(refusal(merge_all(host_part("a", 1), host_part("b", 1)), host_part("b", 1)),
               HasSubstr("holds what node0.json holds"));
 }
 
 TEST(MergeRecords, RefusesRunsOfOneHostAtOtherTimes) {
-  RunRecord later = of_host("a", 1);
+  RunRecord later = host_part("a", 1);
   for (Nanos* time :
        {&later.ranks[0].first_ask, &later.ranks[0].window_begin, &later.ranks[0].window_end})
     *time += kSecond * 3600;
-  EXPECT_THAT(refusal(of_host("a", 1), std::move(later)),
+  EXPECT_THAT(refusal(host_part("a", 1), std::move(later)),
               HasSubstr("node1.json: ran on a at another time than node0.json did"));
   // Two of one job on one host, as in two containers.
-  EXPECT_EQ(merge_of(of_host("a", 1), of_host("a", 1, kFirstAsk + 7)).hosts.size(), 2u);
+  EXPECT_EQ(merge_all(host_part("a", 1), host_part("a", 1, kFirstAsk + 7)).hosts.size(), 2u);
 }
 
-TEST(MergeRecords, ARefusedPartChangesNothing) {
+TEST(MergeRecords, IgnoresRejectedPart) {
   RecordMerge merge(join_settings);
-  merge.add(of_host("a", 1), "a.json");
-  EXPECT_THROW(merge.add(of_host("a", 1), "a2.json"), RunError);
-  merge.add(of_host("b", 1), "b.json");
+  merge.add(host_part("a", 1), "a.json");
+  EXPECT_THROW(merge.add(host_part("a", 1), "a2.json"), RunError);
+  merge.add(host_part("b", 1), "b.json");
   EXPECT_EQ(merge.hosts(), 2);
   EXPECT_EQ(merge.take().ranks.size(), 2u);
 }

@@ -14,9 +14,11 @@ namespace {
 using known_answer::run;
 using namespace known_answer;
 
-const CriticalPath& path_of(const RunRecord& record) { return *record.ranks.at(0).critical_path; }
+const CriticalPath& first_path(const RunRecord& record) {
+  return *record.ranks.at(0).critical_path;
+}
 
-Nanos length_of(const CriticalPath& path) {
+Nanos path_length(const CriticalPath& path) {
   return std::accumulate(path.stall.begin(), path.stall.end(), path.compute);
 }
 
@@ -25,9 +27,9 @@ Nanos length_of(const CriticalPath& path) {
 constexpr const char* kCopyHidesDecode =
     "workers=1 batch=4 cost=decode=4ms:sleep cost=h2d=8ms copy=sync compute=4ms warmup=5 steps=50";
 
-TEST(CriticalPath, IsThatOfTheWorkerThatNeverRests) {
+TEST(CriticalPath, FollowsWorkerThatNeverRests) {
   const RunRecord record = run(kCopyHidesDecode);
-  const CriticalPath& path = path_of(record);
+  const CriticalPath& path = first_path(record);
   EXPECT_EQ(path.stall[Cause::decode], 50 * 16_ms);
   EXPECT_EQ(path.stall[Cause::h2d], 0);
   EXPECT_EQ(path.compute, 0);
@@ -50,8 +52,8 @@ TEST(CriticalPath, ChoosesTheVerdictWhereACopyHidesWhatIsSlower) {
 }
 
 // Four workers: a batch every 4 ms. The copy waits for the compute and the compute for the copy.
-TEST(CriticalPath, IsThatOfTheCopyWhereBatchesAreEarly) {
-  const CriticalPath path = path_of(
+TEST(CriticalPath, FollowsCopyIfBatchesAreEarly) {
+  const CriticalPath path = first_path(
       run("workers=4 batch=4 cost=decode=4ms:sleep cost=h2d=8ms copy=sync compute=4ms warmup=8 "
           "steps=50"));
   EXPECT_EQ(path.stall[Cause::h2d], 50 * 8_ms);
@@ -60,15 +62,15 @@ TEST(CriticalPath, IsThatOfTheCopyWhereBatchesAreEarly) {
 }
 
 // The pin thread passes a batch every 12 ms; workers and GPU wait for it.
-TEST(CriticalPath, IsThatOfThePinThreadThatEveryBatchPasses) {
-  const CriticalPath path =
-      path_of(run("workers=4 batch=4 cost=decode=1ms:sleep memory=pin-thread cost=pin=12ms:sleep "
-                  "compute=6ms warmup=10 steps=50"));
+TEST(CriticalPath, FollowsPinThread) {
+  const CriticalPath path = first_path(
+      run("workers=4 batch=4 cost=decode=1ms:sleep memory=pin-thread cost=pin=12ms:sleep "
+          "compute=6ms warmup=10 steps=50"));
   EXPECT_EQ(path.stall[Cause::pin], 50 * 12_ms);
 }
 
 // Both ranks compute together; rank 1 needs 21 ms for a batch, rank 0 none of that.
-TEST(CriticalPath, OfARankThatWaitsIsThatOfTheSlowest) {
+TEST(CriticalPath, FollowsSlowestRank) {
   const RunRecord record =
       run("ranks=2 sync-ranks=true workers=1 batch=1 cost=decode=1ms:sleep "
           "inject=decode=+20ms@rank=1 compute=5ms warmup=6 steps=40");
@@ -77,7 +79,7 @@ TEST(CriticalPath, OfARankThatWaitsIsThatOfTheSlowest) {
                 static_cast<double>(rank.window()), 25e6);
 }
 
-TEST(CriticalPath, IsAsLongAsTheWindow) {
+TEST(CriticalPath, CoversWholeWindow) {
   for (const char* settings :
        {"workers=2 batch=4 cost=read=1ms cost=decode=2ms:sleep compute=3ms warmup=8 steps=60",
         "workers=0 batch=4 cost=decode=2ms cost=launch=1ms compute=3ms warmup=8 steps=60",
@@ -88,13 +90,13 @@ TEST(CriticalPath, IsAsLongAsTheWindow) {
     SCOPED_TRACE(settings);
     const RunRecord record = run(settings);
     const double window = static_cast<double>(record.ranks[0].window());
-    EXPECT_NEAR(static_cast<double>(length_of(path_of(record))), window, 0.02 * window);
+    EXPECT_NEAR(static_cast<double>(path_length(first_path(record))), window, 0.02 * window);
   }
 }
 
-TEST(CriticalPath, TwoThatHideOneAnotherAreNamedTogether) {
-  // T = 12, and the trainer launches for 12 ms beside it: a step every 12 ms, and so it stays where
-  // one of both is left out.
+TEST(CriticalPath, NamesTwoCausesThatHideEachOther) {
+  // T = 12, and the trainer launches for 12 ms at the same time. A step takes 12 ms, also without
+  // one of the two.
   const RunRecord record =
       run("workers=1 batch=1 cost=decode=12ms:sleep cost=launch=12ms:sleep in-flight=1 compute=1us "
           "warmup=6 steps=40");

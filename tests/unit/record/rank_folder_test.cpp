@@ -1,4 +1,4 @@
-// What the folder keeps of a run, and how little it holds while the run goes on.
+// Data that the folder keeps of a run, and the spans that it holds during the run.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -62,7 +62,7 @@ class Recounted {
   }
 };
 
-TEST(RankFolder, ItsStatisticsAreThoseOfTheWindow) {
+TEST(RankFolder, KeepsStatisticsOfWindow) {
   for (std::int64_t i = 0; i < times(1500); ++i) {
     const auto seed = static_cast<std::uint64_t>(i);
     const Pipeline pipeline = random_pipeline(seed);
@@ -78,13 +78,13 @@ TEST(RankFolder, ItsStatisticsAreThoseOfTheWindow) {
       ASSERT_EQ(rank.reservoir_seen, rank.samples);
       for (std::size_t s = 0; s < kStages; ++s) {
         const auto stage = static_cast<Stage>(s);
-        // What belongs to no batch is not kept any more once a rank is done before the others.
-        const bool of_no_batch =
+        // Spans without a batch are dropped once a rank is done before the others.
+        const bool has_no_batch =
             stage == Stage::idle || stage == Stage::startup || stage == Stage::startup_parent;
-        if (of_no_batch && record.ranks.size() > 1) continue;
+        if (has_no_batch && record.ranks.size() > 1) continue;
         const StageStats &got = rank.stages[stage], &want = expected.stages[stage];
-        const bool of_start = stage == Stage::startup || stage == Stage::startup_parent;
-        if (of_start && want.count == 0) continue;  // those of the warm-up
+        const bool is_start = stage == Stage::startup || stage == Stage::startup_parent;
+        if (is_start && want.count == 0) continue;  // starts in the warm-up
         ASSERT_EQ(got.count, want.count) << name_of(stage);
         ASSERT_EQ(got.wall, want.wall) << name_of(stage);
         ASSERT_EQ(got.cpu, want.cpu) << name_of(stage);
@@ -101,8 +101,8 @@ TEST(RankFolder, ItsStatisticsAreThoseOfTheWindow) {
 struct PlainLoader {
   std::int64_t workers = 4;
   std::int64_t ahead = 64;
-  std::int64_t samples = 3;     // per batch, of three spans each
-  std::int64_t told_every = 1;  // batches: of one its samples are told apart
+  std::int64_t samples = 3;      // per batch, of three spans each
+  std::int64_t named_every = 1;  // one batch in this number names its samples
 
   void make(Folder& folder, std::int64_t batch) const {
     const auto worker = static_cast<std::int32_t>(batch % workers);
@@ -114,7 +114,7 @@ struct PlainLoader {
         span.end = at = at + 10;
         span.batch = batch;
         const std::int64_t sample = batch * samples + i;
-        span.sample = batch % told_every == 0 ? sample : -1;
+        span.sample = batch % named_every == 0 ? sample : -1;
         span.bytes = sample + 1;
         // Each part of a sample says which sample it is of.
         span.cpu = sample % 7;
@@ -159,7 +159,7 @@ std::int64_t run_steps(Folder& folder, const PlainLoader& loader, std::int64_t s
   return most;
 }
 
-FoldOptions options_of(std::int32_t workers) {
+FoldOptions make_options(std::int32_t workers) {
   FoldOptions options;
   options.workers = workers;
   return options;
@@ -167,13 +167,13 @@ FoldOptions options_of(std::int32_t workers) {
 
 TEST(RankFolder, HoldsNoMoreThanTheWindow) {
   constexpr std::int64_t kSteps = times(1'000'000);
-  FoldOptions options = options_of(4);
+  FoldOptions options = make_options(4);
   options.step_row_memory = Bytes{4} << 20;
   Folder folder(options);
   const PlainLoader loader;
   const std::int64_t most = run_steps(folder, loader, kSteps);
-  // Those of the window, once for the batch and once for the worker that a step may wait for, of
-  // whom some old ones are kept until there are many.
+  // Spans of the window count twice: for the batch and for the worker that a step may wait for.
+  // Each worker also keeps some old spans until there are kMany.
   constexpr std::int64_t kWorkers = 4, kMany = 64;
   EXPECT_LE(most, 2 * (loader.ahead + 1) * 3 * loader.samples + kWorkers * kMany);
   const std::vector<RankRecord> ranks = folder.finish();
@@ -184,8 +184,8 @@ TEST(RankFolder, HoldsNoMoreThanTheWindow) {
 
 // One batch that is never delivered holds its own spans, and not those of everybody who ever worked
 // on it.
-TEST(RankFolder, ABatchThatStaysBehindHoldsNothingElse) {
-  FoldOptions options = options_of(2);
+TEST(RankFolder, HoldsOnlyOwnSpansOfLateBatch) {
+  FoldOptions options = make_options(2);
   options.in_order = false;
   options.step_row_memory = Bytes{1} << 20;
   Folder folder(options);
@@ -216,8 +216,8 @@ TEST(RankFolder, ABatchThatStaysBehindHoldsNothingElse) {
   EXPECT_LE(most, 8);
 }
 
-TEST(RankFolder, AClosedRankKeepsNothing) {
-  Folder folder(options_of(1));
+TEST(RankFolder, KeepsNothingOfClosedRank) {
+  Folder folder(make_options(1));
   folder.first_ask(0, 0);
   Span span;
   span.end = 10;
@@ -234,8 +234,8 @@ TEST(RankFolder, AClosedRankKeepsNothing) {
   EXPECT_LE(folder.spans_held(), 2);
 }
 
-TEST(RankFolder, ReservoirRowsAreWhole) {
-  FoldOptions options = options_of(4);
+TEST(RankFolder, KeepsWholeRowsInReservoir) {
+  FoldOptions options = make_options(4);
   options.reservoir_rows = 500;
   Folder folder(options);
   run_steps(folder, PlainLoader(), 3000);
@@ -258,12 +258,12 @@ TEST(RankFolder, ReservoirRowsAreWhole) {
   }
 }
 
-// As of a data set that gives whole batches, or of one whose workers tell the samples of their
-// first batch only.
-TEST(RankFolder, ARowIsOfABatchWhereFewBatchesTellTheirSamples) {
-  Folder folder(options_of(4));
+// A data set that delivers whole batches, or workers that name the samples of their first batch
+// only.
+TEST(RankFolder, KeepsRowPerBatchIfFewSamplesAreKnown) {
+  Folder folder(make_options(4));
   PlainLoader loader;
-  loader.told_every = 10;
+  loader.named_every = 10;
   run_steps(folder, loader, 100);
   const std::vector<RankRecord> ranks = folder.finish();
   EXPECT_EQ(ranks[0].reservoir_seen, 90);
@@ -273,18 +273,18 @@ TEST(RankFolder, ARowIsOfABatchWhereFewBatchesTellTheirSamples) {
     EXPECT_EQ(row.samples(), 3);
     EXPECT_NE(row.batch % 10, 0);
     EXPECT_EQ(row.worker, row.batch % 4);
-    EXPECT_EQ(row.bytes, 9 * row.batch + 6);  // of its three samples
+    EXPECT_EQ(row.bytes, 9 * row.batch + 6);  // sum of its three samples
     EXPECT_EQ(row.parts[0].wall, 30);
     EXPECT_EQ(row.parts[2].wall, 30);
   }
 }
 
-TEST(RankFolder, TheReservoirIsOfTheWindow) {
-  const Pipeline pipeline = pipeline_of({{"num-workers", "2"},
-                                         {"batch-size", "2"},
-                                         {"cost", "decode=10ms"},
-                                         {"warmup", "5"},
-                                         {"steps", "7"}});
+TEST(RankFolder, FillsReservoirFromWindow) {
+  const Pipeline pipeline = resolve_pipeline({{"num-workers", "2"},
+                                              {"batch-size", "2"},
+                                              {"cost", "decode=10ms"},
+                                              {"warmup", "5"},
+                                              {"steps", "7"}});
   const RunRecord record = run_pipeline(pipeline.config);
   const RankRecord& rank = record.ranks[0];
   ASSERT_EQ(rank.reservoir.size(), 14u);
@@ -300,22 +300,22 @@ TEST(RankFolder, TheReservoirIsOfTheWindow) {
 }
 
 std::vector<RankRecord> with_exemplars(Bytes memory, std::int64_t steps) {
-  FoldOptions options = options_of(4);
+  FoldOptions options = make_options(4);
   options.exemplar_memory = memory;
   Folder folder(options);
   run_steps(folder, PlainLoader(), steps);
   return folder.finish();
 }
 
-TEST(RankFolder, ExemplarsAreTheFirstAndTheWorst) {
-  const Pipeline pipeline = pipeline_of({{"num-workers", "3"},
-                                         {"batch-size", "2"},
-                                         {"cost", "decode=lognormal:10ms:1"},
-                                         {"compute", "5ms"},
-                                         {"steps", "2000"}});
+TEST(RankFolder, KeepsFirstAndWorstStepsAsExemplars) {
+  const Pipeline pipeline = resolve_pipeline({{"num-workers", "3"},
+                                              {"batch-size", "2"},
+                                              {"cost", "decode=lognormal:10ms:1"},
+                                              {"compute", "5ms"},
+                                              {"steps", "2000"}});
   const RunRecord record = run_pipeline(pipeline.config);
   const RankRecord& rank = record.ranks[0];
-  const std::vector<StepRow> rows = rows_of(rank);
+  const std::vector<StepRow> rows = collect_rows(rank);
   std::vector<Nanos> idle;
   for (const StepRow& row : rows) {
     if (row.step >= 200) idle.push_back(row.idle());
@@ -336,7 +336,7 @@ TEST(RankFolder, ExemplarsAreTheFirstAndTheWorst) {
   }
 }
 
-TEST(RankFolder, ExemplarsStayWithinTheirMemory) {
+TEST(RankFolder, LimitsMemoryOfExemplars) {
   const std::size_t spans_of_one = 9;
   const auto one =
       static_cast<Bytes>(sizeof(Exemplar) + spans_of_one * sizeof(std::pair<std::int32_t, Span>));

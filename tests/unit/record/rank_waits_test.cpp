@@ -1,4 +1,4 @@
-// Waits in collectives, which are seen as compute: told from it by what all ranks did.
+// Waits in collectives, which look like compute. The steps of all ranks separate the two.
 #include "record/rank_waits.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ struct Steps {
   Nanos compute = 0;  // 0: up to the end of the step
 };
 
-RankRecord rank_of(const Steps& steps, Bytes memory = StepRows::kDefaultMemory) {
+RankRecord make_rank(const Steps& steps, Bytes memory = StepRows::kDefaultMemory) {
   RankRecord rank;
   rank.rows = StepRows(memory);
   Nanos at = 0;
@@ -50,11 +50,11 @@ RankRecord rank_of(const Steps& steps, Bytes memory = StepRows::kDefaultMemory) 
   return rank;
 }
 
-std::vector<RankRecord> ranks_of(const Steps& one, const Steps& other,
-                                 Bytes memory = StepRows::kDefaultMemory) {
+std::vector<RankRecord> make_ranks(const Steps& one, const Steps& other,
+                                   Bytes memory = StepRows::kDefaultMemory) {
   std::vector<RankRecord> ranks;
-  ranks.push_back(rank_of(one, memory));
-  ranks.push_back(rank_of(other, memory));
+  ranks.push_back(make_rank(one, memory));
+  ranks.push_back(make_rank(other, memory));
   return ranks;
 }
 
@@ -69,9 +69,9 @@ void expect_booked_to_the_ns(const RankRecord& rank) {
   EXPECT_EQ(rank.rows.size(), kSteps);
 }
 
-TEST(RankWaits, AreWhatTheSlowestWaitedFor) {
+TEST(RankWaits, BooksWaitsForSlowestRank) {
   for (const Bytes memory : {StepRows::kDefaultMemory, Bytes{64} << 10}) {
-    auto ranks = ranks_of({10 * kMs, 0}, {61 * kMs, 0}, memory);
+    auto ranks = make_ranks({10 * kMs, 0}, {61 * kMs, 0}, memory);
     ASSERT_TRUE(book_rank_waits(ranks));
     expect_booked_to_the_ns(ranks[0]);
     expect_booked_to_the_ns(ranks[1]);
@@ -93,36 +93,36 @@ TEST(RankWaits, AreWhatTheSlowestWaitedFor) {
   }
 }
 
-TEST(RankWaits, AreNotOfRanksThatGoTheirOwnWays) {
-  auto ranks = ranks_of({10 * kMs, 30 * kMs}, {61 * kMs, 30 * kMs});
+TEST(RankWaits, BooksNothingForIndependentRanks) {
+  auto ranks = make_ranks({10 * kMs, 30 * kMs}, {61 * kMs, 30 * kMs});
   EXPECT_FALSE(book_rank_waits(ranks));
   EXPECT_EQ(ranks[0].rows.back().waiting_for_ranks, 0);
   EXPECT_EQ(ranks[0].rows.back().compute(), 30 * kMs);
   EXPECT_TRUE(ranks[0].critical_path);
 }
 
-TEST(RankWaits, AreNotOfRanksThatBeginTogether) {
-  auto ranks = ranks_of({10 * kMs, 0}, {12 * kMs, 0});
+TEST(RankWaits, BooksNothingForRanksThatBeginTogether) {
+  auto ranks = make_ranks({10 * kMs, 0}, {12 * kMs, 0});
   EXPECT_FALSE(book_rank_waits(ranks));
 }
 
-TEST(RankWaits, AreNotOfOneRankNorOfNone) {
+TEST(RankWaits, BooksNothingForFewerThanTwoRanks) {
   std::vector<RankRecord> ranks;
   EXPECT_FALSE(book_rank_waits(ranks));
-  ranks.push_back(rank_of({10 * kMs, 0}));
+  ranks.push_back(make_rank({10 * kMs, 0}));
   EXPECT_FALSE(book_rank_waits(ranks));
 }
 
-// Of a rank that had more steps, those are its own.
-TEST(RankWaits, StepsOfOneRankAloneStayAsTheyAre) {
-  auto ranks = ranks_of({10 * kMs, 0}, {61 * kMs, 0});
+// Extra steps of a rank are its own.
+TEST(RankWaits, KeepsStepsThatOnlyOneRankHas) {
+  auto ranks = make_ranks({10 * kMs, 0}, {61 * kMs, 0});
   StepRow more = ranks[0].rows.back();
   more.step += 1;
   more.idle_begin = more.compute_end;
   more.compute_begin = more.idle_begin + 10 * kMs;
   more.compute_end = more.compute_begin + 5 * kMs;
   ranks[0].rows.push_back(more);
-  EXPECT_EQ(describe_unbooked_waits(ranks_of({10 * kMs, 0}, {61 * kMs, 0})), "");
+  EXPECT_EQ(describe_unbooked_waits(make_ranks({10 * kMs, 0}, {61 * kMs, 0})), "");
   ASSERT_TRUE(book_rank_waits(ranks));
   EXPECT_EQ(ranks[0].rows.back(), more);
   EXPECT_EQ(describe_unbooked_waits(ranks),
@@ -131,9 +131,9 @@ TEST(RankWaits, StepsOfOneRankAloneStayAsTheyAre) {
 }
 
 // Two hosts, the clock of the second `later` and going faster by `drift` a step.
-RunRecord job_of(const Steps& one, const Steps& other, Nanos later, Nanos drift = 0) {
+RunRecord make_job(const Steps& one, const Steps& other, Nanos later, Nanos drift = 0) {
   RunRecord job;
-  job.ranks = ranks_of(one, other);
+  job.ranks = make_ranks(one, other);
   StepRows moved;
   job.ranks[1].rows.for_each([&](StepRow row) {
     row.idle_begin += later + row.step * drift;
@@ -148,11 +148,11 @@ RunRecord job_of(const Steps& one, const Steps& other, Nanos later, Nanos drift 
   return job;
 }
 
-TEST(HostWaits, AreToldByTheEndsOfStepsWhateverTheClocks) {
+TEST(HostWaits, FindsWaitsByEndsOfStepsWithAnyClocks) {
   constexpr Nanos kDays = Nanos{3} * 86'400 * kSecond;
   for (const Nanos later : {Nanos{0}, kDays, -7 * kMs}) {
     for (const Nanos drift : {Nanos{0}, Nanos{2'000}}) {  // 20 us a second
-      RunRecord job = job_of({10 * kMs, 0}, {61 * kMs, 0}, later, drift);
+      RunRecord job = make_job({10 * kMs, 0}, {61 * kMs, 0}, later, drift);
       ASSERT_TRUE(book_host_waits(job)) << later;
       const auto& ranks = job.ranks;
       Nanos sum = 0, at = later;
@@ -172,30 +172,30 @@ TEST(HostWaits, AreToldByTheEndsOfStepsWhateverTheClocks) {
 }
 
 // 200 us a second: within these steps 100 ms, and the ends of steps are not together.
-TEST(HostWaits, AreToldOfComparedClocksThatDrift) {
+TEST(HostWaits, CorrectsComparedClocksForDrift) {
   const Nanos drift = 20'000;  // a step
-  RunRecord job = job_of({10 * kMs, 0}, {61 * kMs, 0}, 0, drift);
+  RunRecord job = make_job({10 * kMs, 0}, {61 * kMs, 0}, 0, drift);
   const StepRow last = job.ranks[1].rows.back();
   for (HostRecord& host : job.hosts) host.clock_offset = host.clock_error = 0;
   EXPECT_FALSE(book_host_waits(job));
   job.hosts[1].metrics = {{"clock.drift_rate", "1", "", 200e-6 / (1 + 200e-6)}};
   ASSERT_TRUE(book_host_waits(job));
   expect_booked_to_the_ns(job.ranks[0]);
-  // By its own clock a step of the other takes 20 us longer.
+  // A step of the other host takes 20 us longer by its own clock.
   job.ranks[0].rows.for_each([&](const StepRow& row) {
     EXPECT_NEAR(static_cast<double>(row.waiting_for_ranks), 51e6, 25e3) << row.step;
   });
-  EXPECT_EQ(job.ranks[1].rows.back(), last);  // on its own clock
+  EXPECT_EQ(job.ranks[1].rows.back(), last);  // times of its own clock
 }
 
-TEST(HostWaits, AreNoneWhereHostsGoTheirOwnWays) {
-  RunRecord job = job_of({10 * kMs, 80 * kMs}, {20 * kMs, 90 * kMs}, kSecond);
+TEST(HostWaits, BooksNothingForIndependentHosts) {
+  RunRecord job = make_job({10 * kMs, 80 * kMs}, {20 * kMs, 90 * kMs}, kSecond);
   EXPECT_FALSE(book_host_waits(job));
   // Clocks that were compared are one.
-  job = job_of({10 * kMs, 0}, {61 * kMs, 0}, 50 * kMs);
+  job = make_job({10 * kMs, 0}, {61 * kMs, 0}, 50 * kMs);
   for (HostRecord& host : job.hosts) host.clock_offset = host.clock_error = 0;
   EXPECT_FALSE(book_host_waits(job));
-  job = job_of({10 * kMs, 0}, {61 * kMs, 0}, 0);
+  job = make_job({10 * kMs, 0}, {61 * kMs, 0}, 0);
   job.hosts.resize(1);
   EXPECT_FALSE(book_host_waits(job));
 }

@@ -15,9 +15,9 @@
 namespace loaderscope {
 namespace {
 
-// The facts of a model run, reported once more by real threads: one per worker, one per trainer,
-// one that drains. A trainer reports a step as soon as the threads have reported what the step
-// rests on, as a queue would make sure.
+// The facts of a model run, reported again by real threads: one per worker, one per trainer, one
+// that drains. A trainer reports a step as soon as the workers have reported the facts that the
+// step depends on, as a queue would make sure.
 class Replay {
  public:
   Replay(const FactKeeper& facts, const FoldOptions& options) : options_(options) {
@@ -62,12 +62,12 @@ class Replay {
     Nanos first_ask = 0;
     std::vector<std::vector<Fact>> workers;
     std::vector<StepEvents> steps;
-    // How many facts of each worker must have been reported before each step.
+    // The number of facts of each worker that must be reported before each step.
     std::vector<std::vector<std::size_t>> needed;
     std::unique_ptr<std::atomic<std::size_t>[]> reported;
   };
 
-  static Nanos time_of(const Fact& fact) {
+  static Nanos begin_time(const Fact& fact) {
     if (const Span* span = std::get_if<Span>(&fact)) return span->begin;
     return std::get<Mark>(fact).at;
   }
@@ -76,8 +76,8 @@ class Replay {
   // mark of a batch that was deliverable earlier.
   static bool is_needed(const Fact& fact, std::size_t worker, const StepEvents& step) {
     if (const Span* span = std::get_if<Span>(&fact)) {
-      const bool of_maker = static_cast<std::size_t>(step.worker) == worker;
-      return span->batch == step.batch || (of_maker && span->begin < step.finished);
+      const bool is_maker = static_cast<std::size_t>(step.worker) == worker;
+      return span->batch == step.batch || (is_maker && span->begin < step.finished);
     }
     return std::get<Mark>(fact).at <= step.deliverable;
   }
@@ -97,7 +97,7 @@ class Replay {
     }
     for (auto& facts : rank.workers) {
       std::stable_sort(facts.begin(), facts.end(),
-                       [](const Fact& a, const Fact& b) { return time_of(a) < time_of(b); });
+                       [](const Fact& a, const Fact& b) { return begin_time(a) < begin_time(b); });
     }
     for (const StepEvents& step : rank.steps) {
       std::vector<std::size_t>& needed = rank.needed.emplace_back();
@@ -136,7 +136,7 @@ class Replay {
   std::vector<std::unique_ptr<Rank>> ranks_;
 };
 
-TEST(Recorder, ThreadsFoldToTheRowsOfOneThread) {
+TEST(Recorder, FoldsThreadsToRowsOfOneThread) {
   PipelineLimits limits;
   limits.most_steps = 60;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
@@ -154,7 +154,7 @@ TEST(Recorder, ThreadsFoldToTheRowsOfOneThread) {
     const std::vector<RankRecord> ranks = Replay(facts, options).run(1 << 14);
     ASSERT_EQ(ranks.size(), expected.ranks.size());
     for (std::size_t r = 0; r < ranks.size(); ++r) {
-      ASSERT_EQ(rows_of(ranks[r]), rows_of(expected.ranks[r])) << "rank " << r;
+      ASSERT_EQ(collect_rows(ranks[r]), collect_rows(expected.ranks[r])) << "rank " << r;
       ASSERT_EQ(ranks[r].samples, expected.ranks[r].samples);
       ASSERT_EQ(ranks[r].stages[Stage::decode].count,
                 expected.ranks[r].stages[Stage::decode].count);
@@ -171,13 +171,13 @@ Span span_at(Nanos begin) {
   return span;
 }
 
-FoldOptions workers_of(std::int32_t workers) {
+FoldOptions recorder_options(std::int32_t workers) {
   FoldOptions options;
   options.workers = workers;
   return options;
 }
 
-// What has come through is counted as idle spans of the whole run.
+// Spans that came through are counted as idle spans of the whole run.
 std::int64_t folded_spans(Recorder& recorder, Nanos end) {
   recorder.first_ask(0, 0);
   StepEvents step;
@@ -191,7 +191,7 @@ TEST(Recorder, LosesNothingThatIsDrainedInTime) {
   constexpr std::int32_t kWorkers = 4;
   constexpr std::int64_t kSpans = 20'000;
   constexpr std::size_t kCapacity = 256;
-  Recorder recorder(workers_of(kWorkers), kCapacity);
+  Recorder recorder(recorder_options(kWorkers), kCapacity);
   recorder.first_ask(0, 0);
   std::atomic<std::int64_t> drains = 0;
   std::atomic<int> writing = kWorkers;
@@ -221,7 +221,7 @@ TEST(Recorder, CountsWhatItLoses) {
   constexpr std::int32_t kWorkers = 3;
   constexpr std::int64_t kSpans = 1000;
   constexpr std::int64_t kCapacity = 128;
-  Recorder recorder(workers_of(kWorkers), kCapacity);
+  Recorder recorder(recorder_options(kWorkers), kCapacity);
   std::vector<std::thread> threads;
   for (std::int32_t worker = 0; worker < kWorkers; ++worker) {
     threads.emplace_back([&log = recorder.add_thread(0, worker)] {
@@ -233,11 +233,11 @@ TEST(Recorder, CountsWhatItLoses) {
   EXPECT_EQ(folded_spans(recorder, kSpans + 1), kWorkers * kCapacity);
 }
 
-// Nobody slows down for the reader: what is lost and what comes through is all that was written.
+// Writers do not wait for the reader: lost and folded spans add up to all written spans.
 TEST(Recorder, LosesOrFolds) {
   constexpr std::int32_t kWorkers = 3;
   constexpr std::int64_t kSpans = 30'000;
-  Recorder recorder(workers_of(kWorkers), 16);
+  Recorder recorder(recorder_options(kWorkers), 16);
   recorder.first_ask(0, 0);
   std::atomic<int> writing = kWorkers;
   std::vector<std::thread> threads;
@@ -254,8 +254,8 @@ TEST(Recorder, LosesOrFolds) {
 }
 
 // A thread may begin in the middle of a run.
-TEST(Recorder, ThreadsMayComeLater) {
-  Recorder recorder(workers_of(2), 16);
+TEST(Recorder, AcceptsThreadsThatStartLater) {
+  Recorder recorder(recorder_options(2), 16);
   recorder.add_thread(0, 0).span(span_at(0));
   recorder.drain();
   recorder.add_thread(0, 1).span(span_at(0));

@@ -34,13 +34,13 @@ TEST(SampleReservoir, KeepsAllThatFits) {
   EXPECT_EQ(kept(5, 5, 1), (std::vector<std::int64_t>{0, 1, 2, 3, 4}));
 }
 
-TEST(SampleReservoir, NeverKeepsOneTwice) {
+TEST(SampleReservoir, KeepsNoSampleTwice) {
   const std::vector<std::int64_t> samples = kept(1000, 20'000, 3);
   EXPECT_EQ(samples.size(), 1000u);
   EXPECT_EQ(std::set<std::int64_t>(samples.begin(), samples.end()).size(), 1000u);
 }
 
-// Over many seeds every sample is kept equally often. Without replacement the counts vary less than
+// Every sample is kept equally often over many seeds. Without replacement the counts vary less than
 // independent ones, by 1 - capacity / count.
 void expect_uniform(std::int64_t capacity, std::int64_t count, std::int64_t seeds) {
   std::vector<std::int64_t> times(static_cast<std::size_t>(count));
@@ -60,7 +60,7 @@ void expect_uniform(std::int64_t capacity, std::int64_t count, std::int64_t seed
   EXPECT_NEAR(chi_square, freedom, 4 * std::sqrt(2 * freedom)) << capacity << " of " << count;
 }
 
-TEST(SampleReservoir, IsUniform) {
+TEST(SampleReservoir, KeepsSamplesUniformly) {
   expect_uniform(1, 100, 20'000);
   expect_uniform(50, 1000, 3000);
   expect_uniform(90, 100, 3000);

@@ -25,9 +25,9 @@ struct Spans : EventObserver {
   void step(std::int32_t, const StepEvents&) override {}
 };
 
-// What `work` writes, in a thread of its own on one core.
+// Returns the spans that `work` writes in a thread of its own.
 template <class Work>
-std::vector<Span> spans_of(const Work& work) {
+std::vector<Span> record_spans(const Work& work) {
   Spans spans;
   FoldOptions options;
   options.observer = &spans;
@@ -55,7 +55,7 @@ void expect_in_order(const std::vector<Span>& spans) {
 
 // A thread that has computed since its begin, and slept as long.
 TEST(SpanWriter, CountsCpuTimeOfTheStart) {
-  const std::vector<Span> spans = spans_of([](ThreadLog& log) {
+  const std::vector<Span> spans = record_spans([](ThreadLog& log) {
     SpanWriter writer(&log);
     const Nanos begin = monotonic_now(), cpu = thread_cpu_now();
     while (thread_cpu_now() - cpu < 20 * kMillisecond) {
@@ -72,7 +72,7 @@ TEST(SpanWriter, CountsCpuTimeOfTheStart) {
 }
 
 TEST(StageScope, SaysWhatWasWorkedOn) {
-  const std::vector<Span> spans = spans_of([](ThreadLog& log) {
+  const std::vector<Span> spans = record_spans([](ThreadLog& log) {
     SpanWriter writer(&log);
     Sleeper sleeper(kNoStop);
     writer.begin_batch(4);
@@ -112,7 +112,7 @@ TEST(StageScope, SaysWhatWasWorkedOn) {
   EXPECT_EQ(spans[3].batch, -1);
 }
 
-Span part_of(Stage stage, Nanos begin, Nanos end) {
+Span make_part(Stage stage, Nanos begin, Nanos end) {
   Span part;
   part.stage = stage;
   part.begin = begin;
@@ -122,9 +122,9 @@ Span part_of(Stage stage, Nanos begin, Nanos end) {
 }
 
 // The thread has waited for others: what they did is written in its place, and nothing is lost.
-TEST(StageScope, MayBeDividedByWhatOthersDid) {
+TEST(StageScope, SplitsSpanIntoPartsOfOtherThreads) {
   Span whole;
-  const std::vector<Span> spans = spans_of([&](ThreadLog& log) {
+  const std::vector<Span> spans = record_spans([&](ThreadLog& log) {
     SpanWriter writer(&log);
     writer.begin_batch(4);
     { StageScope scope(writer, Stage::opaque, StageScope::Kind::runs); }
@@ -136,8 +136,9 @@ TEST(StageScope, MayBeDividedByWhatOthersDid) {
     }
     whole = *writer.last();
     const Nanos at = whole.begin;
-    writer.split_last_span({part_of(Stage::read, at, at + kMillisecond),
-                            part_of(Stage::decode, at + 2 * kMillisecond, at + 5 * kMillisecond)});
+    writer.split_last_span(
+        {make_part(Stage::read, at, at + kMillisecond),
+         make_part(Stage::decode, at + 2 * kMillisecond, at + 5 * kMillisecond)});
     writer.end_sample();
   });
   std::vector<Span> parts;
@@ -156,9 +157,9 @@ TEST(StageScope, MayBeDividedByWhatOthersDid) {
   EXPECT_EQ(parts[3].end, whole.end);
 }
 
-// What lies between two scopes belongs to the later one, up to a pause.
+// Time between two scopes belongs to the later one, up to a pause.
 TEST(StageScope, FollowsWithoutAGap) {
-  const std::vector<Span> spans = spans_of([](ThreadLog& log) {
+  const std::vector<Span> spans = record_spans([](ThreadLog& log) {
     SpanWriter writer(&log);
     const auto work = [&] {
       { StageScope scope(writer, Stage::decode, StageScope::Kind::runs); }
@@ -184,8 +185,8 @@ TEST(StageScope, FollowsWithoutAGap) {
   EXPECT_GE(spans[5].begin, spans[4].end + 100 * kMicrosecond);
 }
 
-TEST(StageScope, OfItsPartsTheSumIsASpanOfItsOwn) {
-  const std::vector<Span> spans = spans_of([](ThreadLog& log) {
+TEST(StageScope, SumsPartsIntoSeparateSpan) {
+  const std::vector<Span> spans = record_spans([](ThreadLog& log) {
     SpanWriter writer(&log);
     Sleeper sleeper(kNoStop);
     writer.begin_batch(0);
@@ -218,8 +219,8 @@ TEST(StageScope, OfItsPartsTheSumIsASpanOfItsOwn) {
 }
 
 // Small stages right after each other: not one clock is read for each edge.
-TEST(StageScope, ManySmallStagesStayInOrder) {
-  const std::vector<Span> spans = spans_of([](ThreadLog& log) {
+TEST(StageScope, KeepsManySmallStagesInOrder) {
+  const std::vector<Span> spans = record_spans([](ThreadLog& log) {
     SpanWriter writer(&log);
     for (int sample = 0; sample < 500; ++sample) {
       writer.begin_sample(sample);
@@ -234,7 +235,7 @@ TEST(StageScope, ManySmallStagesStayInOrder) {
 }
 
 // Two busy threads on one core: each waits about as long as it runs.
-TEST(StageScope, WaitingForACoreIsContentionOfTheStagesThatRun) {
+TEST(StageScope, BooksRunQueueDelayToStagesThatRun) {
   if (!RunQueueMeter().known()) GTEST_SKIP() << "no schedstat";
   cpu_set_t usable, one;
   ASSERT_EQ(::sched_getaffinity(0, sizeof usable, &usable), 0);
@@ -248,7 +249,7 @@ TEST(StageScope, WaitingForACoreIsContentionOfTheStagesThatRun) {
     burn_cpu(3600 * kSecond, stop);
   });
   Nanos delay = 0;
-  const std::vector<Span> spans = spans_of([&](ThreadLog& log) {
+  const std::vector<Span> spans = record_spans([&](ThreadLog& log) {
     ::sched_setaffinity(0, sizeof one, &one);
     SpanWriter writer(&log);
     RunQueueMeter meter;
@@ -282,9 +283,9 @@ TEST(StageScope, WaitingForACoreIsContentionOfTheStagesThatRun) {
 
 // A thread that slept waits for a core afterwards: a declared sleep pays it back, so it stays with
 // the stage.
-TEST(StageScope, ADeclaredSleepWithinAStageThatRunsIsNoContention) {
+TEST(StageScope, BooksNoContentionForDeclaredSleep) {
   constexpr Nanos kSlept = 5 * kMillisecond;
-  const std::vector<Span> spans = spans_of([](ThreadLog& log) {
+  const std::vector<Span> spans = record_spans([](ThreadLog& log) {
     SpanWriter writer(&log);
     Sleeper sleeper(kNoStop);
     for (int sample = 0; sample < 4; ++sample) {
@@ -304,7 +305,7 @@ TEST(StageScope, ADeclaredSleepWithinAStageThatRunsIsNoContention) {
   EXPECT_GE(own, 4 * kSlept);
 }
 
-TEST(StageScope, WithoutALogNothingIsMeasured) {
+TEST(StageScope, MeasuresNothingWithoutLog) {
   SpanWriter writer(nullptr);
   EXPECT_FALSE(writer.measures());
   const Nanos cpu = thread_cpu_now();

@@ -16,7 +16,7 @@ namespace {
 constexpr Bytes kTenRows =
     10 * 2 * static_cast<Bytes>(sizeof(StepRow));  // half of the memory is for growing
 
-StepRow row_of(std::int64_t step) {
+StepRow make_row(std::int64_t step) {
   StepRow row;
   row.step = step;
   row.compute_end = step * 1000;
@@ -24,9 +24,9 @@ StepRow row_of(std::int64_t step) {
   return row;
 }
 
-StepRows rows_of(std::int64_t count, Bytes memory) {
+StepRows make_rows(std::int64_t count, Bytes memory) {
   StepRows rows(memory);
-  for (std::int64_t step = 0; step < count; ++step) rows.push_back(row_of(step));
+  for (std::int64_t step = 0; step < count; ++step) rows.push_back(make_row(step));
   return rows;
 }
 
@@ -49,7 +49,7 @@ std::vector<std::int64_t> range(std::int64_t first, std::int64_t end) {
 
 TEST(StepRows, KeepsOrderInMemoryAndInTheFile) {
   for (const std::int64_t count : {0, 1, 9, 10, 11, 20, 21, 10'000}) {
-    const StepRows rows = rows_of(count, kTenRows);
+    const StepRows rows = make_rows(count, kTenRows);
     EXPECT_EQ(rows.size(), count);
     EXPECT_EQ(rows.empty(), count == 0);
     EXPECT_EQ(rows.spilled_bytes() > 0, count > 10) << count;
@@ -61,27 +61,29 @@ TEST(StepRows, KeepsOrderInMemoryAndInTheFile) {
 }
 
 TEST(StepRows, VisitsFromTheMiddle) {
-  const StepRows rows = rows_of(10'005, kTenRows);
+  const StepRows rows = make_rows(10'005, kTenRows);
   EXPECT_EQ(rows.spilled_bytes(), 10'000 * static_cast<Bytes>(sizeof(StepRow)));
   for (const std::int64_t first : {1, 4095, 4096, 4097, 9'999, 10'000, 10'001, 10'004, 10'005}) {
     EXPECT_EQ(steps_from(rows, first), range(first, 10'005)) << first;
   }
 }
 
-TEST(StepRows, GoesOnAfterARead) {
-  StepRows rows = rows_of(15, kTenRows);
+TEST(StepRows, ContinuesAfterRead) {
+  StepRows rows = make_rows(15, kTenRows);
   EXPECT_EQ(steps_from(rows, 0), range(0, 15));
-  for (std::int64_t step = 15; step < 40; ++step) rows.push_back(row_of(step));
+  for (std::int64_t step = 15; step < 40; ++step) rows.push_back(make_row(step));
   EXPECT_EQ(steps_from(rows, 0), range(0, 40));
 }
 
-TEST(StepRows, HasRoomForOneRowAtLeast) { EXPECT_EQ(steps_from(rows_of(5, 0), 0), range(0, 5)); }
+TEST(StepRows, HoldsAtLeastOneRowInMemory) {
+  EXPECT_EQ(steps_from(make_rows(5, 0), 0), range(0, 5));
+}
 
 TEST(StepRows, MovesWithItsFile) {
-  StepRows rows = rows_of(25, kTenRows);
+  StepRows rows = make_rows(25, kTenRows);
   StepRows other = std::move(rows);
   EXPECT_EQ(steps_from(other, 0), range(0, 25));
-  StepRows third = rows_of(3, kTenRows);
+  StepRows third = make_rows(3, kTenRows);
   third = std::move(other);
   EXPECT_EQ(steps_from(third, 20), range(20, 25));
 }
@@ -89,7 +91,7 @@ TEST(StepRows, MovesWithItsFile) {
 TEST(StepRows, SaysWhereItHasNoFolder) {
   const Environment missing("TMPDIR", "/nonexistent/loaderscope");
   try {
-    rows_of(11, kTenRows);
+    make_rows(11, kTenRows);
     FAIL() << "no error";
   } catch (const RunError& error) {
     EXPECT_NE(std::string(error.what()).find("/nonexistent/loaderscope"), std::string::npos)
@@ -105,7 +107,7 @@ TEST(StepRows, LosesNoRowWhereThereIsNoFile) {
   int failures = 0;
   for (std::int64_t step = 0; step < 50; ++step) {
     try {
-      rows.push_back(row_of(step));
+      rows.push_back(make_row(step));
     } catch (const RunError&) {
       ++failures;
       EXPECT_EQ(step, 10);
@@ -126,7 +128,7 @@ TEST(StepRows, SaysWhenTheFileCannotGrow) {
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
   std::string message;
   try {
-    rows_of(1000, kTenRows);
+    make_rows(1000, kTenRows);
   } catch (const RunError& error) {
     message = error.what();
   }

@@ -34,12 +34,12 @@ std::string why_none(const Variable& variable, const std::string& folder) {
   return "";
 }
 
-TEST(JobToken, ComesFromTheEnvironment) {
+TEST(JobToken, ReadsEnvironment) {
   EXPECT_EQ(job_token(with("sixteen letters."), "").exposed(), "sixteen letters.");
   EXPECT_THAT(why_none(with("short"), "/nowhere"), HasSubstr("too short to be a secret"));
 }
 
-TEST(JobToken, IsMadeOnceForAllProcessesOfTheUser) {
+TEST(JobToken, CreatesOneTokenForAllProcessesOfUser) {
   const TempFolder home;
   std::vector<std::future<std::string>> coming;
   for (int i = 0; i < 8; ++i)
@@ -56,7 +56,7 @@ TEST(JobToken, IsMadeOnceForAllProcessesOfTheUser) {
   EXPECT_EQ(std::distance(fs::directory_iterator(file.parent_path()), {}), 1);
 }
 
-TEST(JobToken, IsNotTakenFromAFileThatOthersMayRead) {
+TEST(JobToken, RejectsFileThatOthersMayRead) {
   const TempFolder home;
   job_token(kNothing, home.path());
   fs::permissions(home / "job-token", fs::perms(0640));
@@ -66,7 +66,7 @@ TEST(JobToken, IsNotTakenFromAFileThatOthersMayRead) {
   EXPECT_THAT(why_none(kNothing, home.path()), HasSubstr("is cut off"));
 }
 
-TEST(JobToken, IsAskedForWithoutAHomeFolder) {
+TEST(JobToken, RequestsVariableWithoutHomeFolder) {
   EXPECT_THAT(why_none(kNothing, ""), HasSubstr("set LOADERSCOPE_TOKEN to one random text"));
 }
 

@@ -1,4 +1,4 @@
-// Where a process stands in its job.
+// The place of a process in its job.
 #include "rendezvous/process_address.h"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ namespace {
 
 using Set = std::map<std::string, std::string>;
 
-Variable variable_of(const Set& set) {
+Variable make_variable(const Set& set) {
   return [set](const char* name) {
     const auto found = set.find(name);
     return found == set.end() ? nullptr : found->second.c_str();
@@ -23,7 +23,7 @@ Variable variable_of(const Set& set) {
 }
 
 TEST(JobPlaceTest, TakesLaunchersEnvironments) {
-  const auto read = [](const Set& set) { return place_by_environment(variable_of(set)); };
+  const auto read = [](const Set& set) { return place_by_environment(make_variable(set)); };
   const ProcessAddress torch = read({{"RANK", "3"},
                                      {"WORLD_SIZE", "4"},
                                      {"MASTER_ADDR", "a"},
@@ -63,8 +63,8 @@ TEST(JobPlaceTest, TakesLaunchersEnvironments) {
 }
 
 // A script of sbatch has SLURM_NTASKS, and is no task; torchrun starts programs of many kinds.
-TEST(WaysTest, OnlyWhatStartsManyOfUsIsTakenToMeanAJob) {
-  const auto way = [](const Set& set) { return std::string(way_of_launcher(variable_of(set))); };
+TEST(WaysTest, AcceptsOnlyLaunchersOfManyProcesses) {
+  const auto way = [](const Set& set) { return std::string(way_of_launcher(make_variable(set))); };
   EXPECT_EQ(way({}), "off");
   EXPECT_EQ(way({{"OMPI_COMM_WORLD_SIZE", "4"}}), "mpi");
   EXPECT_EQ(way({{"PMI_SIZE", "4"}}), "mpi");
@@ -74,7 +74,7 @@ TEST(WaysTest, OnlyWhatStartsManyOfUsIsTakenToMeanAJob) {
   EXPECT_EQ(way({{"WORLD_SIZE", "4"}, {"RANK", "0"}}), "off");
 }
 
-TEST(OwnAddresses, EndWithTheLoopbacks) {
+TEST(OwnAddresses, EndsWithLoopbacks) {
   const std::vector<std::string> all = own_addresses();
   ASSERT_FALSE(all.empty());
   bool has_come = false;

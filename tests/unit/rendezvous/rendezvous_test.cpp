@@ -37,11 +37,11 @@ std::uint16_t next_port() {
   return static_cast<std::uint16_t>(next++);
 }
 
-ProcessAddress place_of(std::int64_t number, std::int64_t processes, std::uint16_t port) {
+ProcessAddress make_address(std::int64_t number, std::int64_t processes, std::uint16_t port) {
   return {number, processes, {"127.0.0.1"}, port, "job", {}, Secret("a token of the tests")};
 }
 
-HelloMessage introduction_of(std::int64_t number) {
+HelloMessage make_hello(std::int64_t number) {
   return {"1.0", "host" + std::to_string(number), "seed = 0\nbatch-size = 8", 2};
 }
 
@@ -53,7 +53,7 @@ struct Job {
     std::vector<std::future<std::unique_ptr<Rendezvous>>> coming;
     for (std::int64_t i = 0; i < processes; ++i)
       coming.push_back(std::async(std::launch::async, [=] {
-        return std::make_unique<Rendezvous>(place_of(i, processes, port), introduction_of(i),
+        return std::make_unique<Rendezvous>(make_address(i, processes, port), make_hello(i),
                                             kShort);
       }));
     for (auto& one : coming) all.push_back(one.get());
@@ -68,7 +68,7 @@ bool soon(F is_so) {
   return is_so();
 }
 
-TEST(MeetingTest, RanksAreNumberedOverTheProcesses) {
+TEST(MeetingTest, NumbersRanksOverProcesses) {
   const Job job(3);
   for (std::int64_t i = 0; i < 3; ++i) {
     EXPECT_EQ(job.all[static_cast<std::size_t>(i)]->first_rank(), 2 * i);
@@ -76,31 +76,31 @@ TEST(MeetingTest, RanksAreNumberedOverTheProcesses) {
   }
 }
 
-TEST(MeetingTest, TheFirstKnowsWhatEachMayRunOn) {
+TEST(MeetingTest, SendsUsableCpusToFirst) {
   const std::uint16_t port = next_port();
   const auto with_cpus = [](std::int64_t number, const UsableCpus& cpus) {
-    HelloMessage own = introduction_of(number);
+    HelloMessage own = make_hello(number);
     own.cpus = cpus;
     return own;
   };
   auto coming = std::async(std::launch::async, [&] {
-    return std::make_unique<Rendezvous>(place_of(0, 3, port), with_cpus(0, {"0-3", 0}), kShort);
+    return std::make_unique<Rendezvous>(make_address(0, 3, port), with_cpus(0, {"0-3", 0}), kShort);
   });
   auto limited = std::async(std::launch::async, [&] {
-    return std::make_unique<Rendezvous>(place_of(1, 3, port), with_cpus(1, {"4-7,9", 2.5, "25:70"}),
-                                        kShort);
+    return std::make_unique<Rendezvous>(make_address(1, 3, port),
+                                        with_cpus(1, {"4-7,9", 2.5, "25:70"}), kShort);
   });
-  const Rendezvous unknown(place_of(2, 3, port), introduction_of(2), kShort);
+  const Rendezvous unknown(make_address(2, 3, port), make_hello(2), kShort);
   const auto first = coming.get(), other = limited.get();
-  EXPECT_EQ(first->cpus_of(0).list, "0-3");
-  EXPECT_EQ(first->cpus_of(1).list, "4-7,9");
-  EXPECT_EQ(first->cpus_of(1).quota, 2.5);
-  EXPECT_EQ(first->cpus_of(1).group, "25:70");
-  EXPECT_EQ(first->cpus_of(2).list, "");
-  EXPECT_EQ(first->cpus_of(2).quota, 0);
+  EXPECT_EQ(first->find_cpus(0).list, "0-3");
+  EXPECT_EQ(first->find_cpus(1).list, "4-7,9");
+  EXPECT_EQ(first->find_cpus(1).quota, 2.5);
+  EXPECT_EQ(first->find_cpus(1).group, "25:70");
+  EXPECT_EQ(first->find_cpus(2).list, "");
+  EXPECT_EQ(first->find_cpus(2).quota, 0);
 }
 
-TEST(MeetingTest, ClocksOfOneMachineAreAlikeWithinTheError) {
+TEST(MeetingTest, MeasuresClocksWithinError) {
   const Job job(2);
   for (const ClockDifference& clock : {job.all[1]->clock(), job.all[1]->compare_clocks()}) {
     EXPECT_GT(clock.error, 0);
@@ -108,7 +108,7 @@ TEST(MeetingTest, ClocksOfOneMachineAreAlikeWithinTheError) {
   }
 }
 
-TEST(MeetingTest, AStepBeginsWhenTheLastIsReady) {
+TEST(MeetingTest, BeginsStepWhenLastRankIsReady) {
   const Job job(3);
   const Nanos at = monotonic_now();
   std::atomic<int> calls{0};
@@ -116,19 +116,19 @@ TEST(MeetingTest, AStepBeginsWhenTheLastIsReady) {
   job.all[0]->ready(0, at);
   job.all[2]->ready(0, at + kSecond);
   ::usleep(50'000);
-  EXPECT_FALSE(job.all[0]->begin_of(0));
+  EXPECT_FALSE(job.all[0]->find_begin(0));
   job.all[1]->ready(0, at + kMillisecond);
   // The time goes from the clock of process 2 to that of process 0, and from there to each.
   Nanos error = 0;
   for (const auto& one : job.all) error += one->clock().error;
   for (const auto& one : job.all) {
-    ASSERT_TRUE(soon([&] { return one->begin_of(0).has_value(); }));
-    EXPECT_LE(std::abs(*one->begin_of(0) - (at + kSecond)), error);
+    ASSERT_TRUE(soon([&] { return one->find_begin(0).has_value(); }));
+    EXPECT_LE(std::abs(*one->find_begin(0) - (at + kSecond)), error);
   }
   EXPECT_TRUE(soon([&] { return calls > 0; }));
 }
 
-TEST(MeetingTest, TheFirstThatEndsEndsAll) {
+TEST(MeetingTest, EndsAllWithFirst) {
   const Job job(3);
   job.all[1]->end_after(7);
   for (const auto& one : job.all) EXPECT_TRUE(soon([&] { return one->is_over(7); }));
@@ -137,7 +137,7 @@ TEST(MeetingTest, TheFirstThatEndsEndsAll) {
   EXPECT_EQ(job.all[2]->failure(), "");
 }
 
-TEST(MeetingTest, AllAreToldOfTheWindowOfTheFirst) {
+TEST(MeetingTest, SendsWindowOfFirstToAll) {
   const Job job(3);
   EXPECT_EQ(job.all[2]->window().folded, 0);
   job.all[0]->publish_window({7, 5, false});
@@ -170,7 +170,7 @@ std::future<void> handing_over(Rendezvous& meeting, const std::string& bytes) {
   return std::async(std::launch::async, [&meeting, bytes] { meeting.hand_over(bytes); });
 }
 
-TEST(MeetingTest, RecordsComeInTheOrderOfProcesses) {
+TEST(MeetingTest, ReceivesRecordsInOrderOfProcesses) {
   const Job job(7);
   Records given;
   std::vector<std::future<void>> handing;
@@ -180,7 +180,7 @@ TEST(MeetingTest, RecordsComeInTheOrderOfProcesses) {
   for (auto& one : handing) one.get();
 }
 
-TEST(MeetingTest, OneThatIsGoneIsNamedToAll) {
+TEST(MeetingTest, NamesEndedProcessToAll) {
   Job job(3);
   job.all[1].reset();
   for (const std::size_t i : {std::size_t{0}, std::size_t{2}}) {
@@ -192,7 +192,7 @@ TEST(MeetingTest, OneThatIsGoneIsNamedToAll) {
   two.get();
 }
 
-TEST(MeetingTest, WhyOneGivesUpIsToldToAll) {
+TEST(MeetingTest, ReportsReasonOfFailureToAll) {
   const Job job(3);
   job.all[1]->give_up("its disk is full");
   for (const std::size_t i : {std::size_t{0}, std::size_t{2}}) {
@@ -201,8 +201,8 @@ TEST(MeetingTest, WhyOneGivesUpIsToldToAll) {
   }
 }
 
-// It beats.
-TEST(MeetingTest, OneThatHandsNothingOverIsNotWaitedForForEver) {
+// Process 1 still sends heartbeats.
+TEST(MeetingTest, LimitsWaitForMissingRecord) {
   const Job job(3);
   auto two = handing_over(*job.all[2], "two");
   EXPECT_EQ(gathered(*job.all[0]), (Records{"", "two"}));
@@ -211,7 +211,7 @@ TEST(MeetingTest, OneThatHandsNothingOverIsNotWaitedForForEver) {
   two.get();
 }
 
-TEST(MeetingTest, OneThatGetsOnIsWaitedFor) {
+TEST(MeetingTest, WaitsForProcessThatMakesProgress) {
   const Job job(2);
   auto one = std::async(std::launch::async, [&] {
     const Nanos until = monotonic_now() + 5 * kSecond;
@@ -226,14 +226,14 @@ TEST(MeetingTest, OneThatGetsOnIsWaitedFor) {
   one.get();
 }
 
-TEST(MeetingTest, NobodyIsWaitedForWhoTakesNothing) {
+TEST(MeetingTest, LimitsWaitForProcessThatTakesNothing) {
   Job job(2);
   auto one = handing_over(*job.all[1], "one");
   EXPECT_THROW(one.get(), RunError);
   EXPECT_THAT(job.all[1]->failure(), HasSubstr("process 0 at 127.0.0.1 lives and has "));
 }
 
-TEST(MeetingTest, WhoIsNotReadyIsNamed) {
+TEST(MeetingTest, NamesProcessThatIsNotReady) {
   const Job job(3);
   EXPECT_EQ(job.all[0]->awaited(), "");
   job.all[0]->ready(0, monotonic_now());
@@ -241,17 +241,17 @@ TEST(MeetingTest, WhoIsNotReadyIsNamed) {
   EXPECT_TRUE(soon([&] { return job.all[0]->awaited() == "process 1 on host1"; }));
 }
 
-TEST(MeetingTest, CanBeInterruptedWhileNotAllHaveCome) {
+TEST(MeetingTest, StopsOnSignalBeforeAllHaveCome) {
   StopSignal stop{0};
   auto first = std::async(std::launch::async, [&] {
-    const Rendezvous meeting(place_of(0, 2, next_port()), introduction_of(0), {}, &stop);
+    const Rendezvous meeting(make_address(0, 2, next_port()), make_hello(0), {}, &stop);
   });
   ::usleep(100'000);
   stop = 2;
   EXPECT_THROW(first.get(), RunError);
 }
 
-std::string failure_of(ProcessAddress place, const HelloMessage& own) {
+std::string join_failure(ProcessAddress place, const HelloMessage& own) {
   try {
     const Rendezvous meeting(std::move(place), own, kShort);
   } catch (const RunError& error) {
@@ -263,50 +263,50 @@ std::string failure_of(ProcessAddress place, const HelloMessage& own) {
 void expect_refused(const HelloMessage& other, const std::string& why) {
   const std::uint16_t port = next_port();
   auto first = std::async(std::launch::async,
-                          [=] { return failure_of(place_of(0, 2, port), introduction_of(0)); });
-  EXPECT_THAT(failure_of(place_of(1, 2, port), other), HasSubstr(why));
+                          [=] { return join_failure(make_address(0, 2, port), make_hello(0)); });
+  EXPECT_THAT(join_failure(make_address(1, 2, port), other), HasSubstr(why));
   EXPECT_THAT(first.get(), HasSubstr(why));
 }
 
-TEST(MeetingTest, AnotherVersionIsRefused) {
-  HelloMessage other = introduction_of(1);
+TEST(MeetingTest, RejectsAnotherVersion) {
+  HelloMessage other = make_hello(1);
   other.version = "0.9";
   expect_refused(other, "process 1 on host1 is loaderscope 0.9, and process 0 is 1.0");
 }
 
-TEST(MeetingTest, OtherSettingsAreRefused) {
-  HelloMessage other = introduction_of(1);
+TEST(MeetingTest, RejectsOtherSettings) {
+  HelloMessage other = make_hello(1);
   other.settings = "seed = 0\nbatch-size = 9";
   expect_refused(other, "has 'batch-size = 9', and process 0 has 'batch-size = 8'");
-  // One that only one of them has is named, and not those that stand behind it.
-  other.settings = "compute = 50ms\n" + introduction_of(1).settings;
+  // A setting that only one process has is named, and not the settings after it.
+  other.settings = "compute = 50ms\n" + make_hello(1).settings;
   expect_refused(other, "has 'compute = 50ms', and process 0 has no such setting");
 }
 
-TEST(MeetingTest, ManySettingsAreTaken) {
+TEST(MeetingTest, AcceptsManySettings) {
   const std::uint16_t port = next_port();
-  HelloMessage own = introduction_of(0);
+  HelloMessage own = make_hello(0);
   for (int i = 0; i < 10'000; ++i) own.settings += "\ndata = /a/folder/" + std::to_string(i);
   auto first =
-      std::async(std::launch::async, [=] { return failure_of(place_of(0, 2, port), own); });
-  EXPECT_EQ(failure_of(place_of(1, 2, port), own), "");
+      std::async(std::launch::async, [=] { return join_failure(make_address(0, 2, port), own); });
+  EXPECT_EQ(join_failure(make_address(1, 2, port), own), "");
   EXPECT_EQ(first.get(), "");
 }
 
-TEST(MeetingTest, MoreRanksThanAProcessCanHaveAreRefused) {
+TEST(MeetingTest, RejectsMoreRanksThanProcessCanHave) {
   const std::uint16_t port = next_port();
   auto first = std::async(std::launch::async,
-                          [=] { return failure_of(place_of(0, 2, port), introduction_of(0)); });
-  HelloMessage other = introduction_of(1);
+                          [=] { return join_failure(make_address(0, 2, port), make_hello(0)); });
+  HelloMessage other = make_hello(1);
   other.ranks = 1'000'001;
-  EXPECT_THAT(failure_of(place_of(1, 2, port), other), HasSubstr("has 1000001 ranks"));
+  EXPECT_THAT(join_failure(make_address(1, 2, port), other), HasSubstr("has 1000001 ranks"));
   EXPECT_THAT(first.get(), HasSubstr("(one was refused: process 1 has 1000001 ranks"));
 }
 
-TEST(MeetingTest, WhoSaysTooMuchIsCutOffAndSaid) {
+TEST(MeetingTest, DisconnectsAndReportsLongMessages) {
   const std::uint16_t port = next_port();
   auto first = std::async(std::launch::async,
-                          [=] { return failure_of(place_of(0, 2, port), introduction_of(0)); });
+                          [=] { return join_failure(make_address(0, 2, port), make_hello(0)); });
   const Fd noise = connect_to({"127.0.0.1"}, port, monotonic_now() + kSecond);
   EXPECT_EQ(::write(noise, "GET / HTTP/1.1\r\n\r\n", 18), 18);
   EXPECT_THAT(first.get(), HasSubstr("(one was refused: what it said was longer"));
@@ -323,14 +323,14 @@ std::vector<int> waited_for() {
   return sockets;
 }
 
-// As workers do who are forked while it is there.
-TEST(MeetingTest, AStrangerWhoIsSilentIsForgottenWhoeverHasItsSocket) {
+// Workers that are forked meanwhile have copies of the socket too.
+TEST(MeetingTest, ForgetsSilentStrangerWithCopiedSocket) {
   const std::size_t before = waited_for().size();
   const std::uint16_t port = next_port();
   StopSignal stop{0};
   auto first = std::async(std::launch::async, [&] {
     const Rendezvous::Timeouts patience{60 * kSecond, kSecond, 60 * kSecond};
-    const Rendezvous meeting(place_of(0, 2, port), introduction_of(0), patience, &stop);
+    const Rendezvous meeting(make_address(0, 2, port), make_hello(0), patience, &stop);
   });
   const Fd stranger = connect_to({"127.0.0.1"}, port, monotonic_now() + 3 * kSecond);
   EXPECT_TRUE(soon([&] { return waited_for().size() == before + 2; }));  // and the listener
@@ -344,33 +344,33 @@ TEST(MeetingTest, AStrangerWhoIsSilentIsForgottenWhoeverHasItsSocket) {
   EXPECT_THROW(first.get(), RunError);
 }
 
-TEST(MeetingTest, AnotherJobIsRefusedAndDoesNotDisturb) {
+TEST(MeetingTest, RejectsAnotherJobWithoutDisturbance) {
   const std::uint16_t port = next_port();
   auto first = std::async(std::launch::async, [=] {
-    return std::make_unique<Rendezvous>(place_of(0, 2, port), introduction_of(0), kShort);
+    return std::make_unique<Rendezvous>(make_address(0, 2, port), make_hello(0), kShort);
   });
-  ProcessAddress stranger = place_of(1, 2, port);
+  ProcessAddress stranger = make_address(1, 2, port);
   stranger.job = "other";
-  EXPECT_THAT(failure_of(std::move(stranger), introduction_of(1)), HasSubstr("another job meets"));
+  EXPECT_THAT(join_failure(std::move(stranger), make_hello(1)), HasSubstr("another job meets"));
   const Fd noise = connect_to({"127.0.0.1"}, port, monotonic_now() + kSecond);
   EXPECT_EQ(::write(noise, "GET / HTTP/1.1\r\n\r\n", 18), 18);
-  const Rendezvous second(place_of(1, 2, port), introduction_of(1), kShort);
+  const Rendezvous second(make_address(1, 2, port), make_hello(1), kShort);
   EXPECT_EQ(first.get()->ranks(), 4);
 }
 
-TEST(MeetingTest, WhoWasRefusedIsSaidWhereOneDoesNotCome) {
+TEST(MeetingTest, ReportsRejectedProcessIfOneIsMissing) {
   const std::uint16_t port = next_port();
   auto first = std::async(std::launch::async,
-                          [=] { return failure_of(place_of(0, 2, port), introduction_of(0)); });
-  EXPECT_THAT(failure_of(place_of(1, 3, port), introduction_of(1)),
+                          [=] { return join_failure(make_address(0, 2, port), make_hello(0)); });
+  EXPECT_THAT(join_failure(make_address(1, 3, port), make_hello(1)),
               HasSubstr("process 1 of 3 came to process 0 of 2"));
   EXPECT_THAT(first.get(), HasSubstr("(one was refused: process 1 of 3"));
 }
 
-TEST(MeetingTest, WhoDoesNotComeIsNamed) {
-  EXPECT_THAT(failure_of(place_of(0, 3, next_port()), introduction_of(0)),
+TEST(MeetingTest, NamesMissingProcesses) {
+  EXPECT_THAT(join_failure(make_address(0, 3, next_port()), make_hello(0)),
               HasSubstr("process 1, 2 did not come within 3"));
-  EXPECT_THAT(failure_of(place_of(1, 2, next_port()), introduction_of(1)),
+  EXPECT_THAT(join_failure(make_address(1, 2, next_port()), make_hello(1)),
               HasSubstr("process 0 does not answer"));
 }
 
@@ -384,15 +384,15 @@ std::string failure_to_connect(const std::string& address, std::uint16_t port, N
   return "";
 }
 
-TEST(MeetingTest, WhyThereIsNoAddressIsSaidWhenItIsInterrupted) {
+TEST(MeetingTest, ReportsUnknownAddressOnSignal) {
   const StopSignal stop{SIGINT};
   EXPECT_THAT(failure_to_connect("no-such-host.invalid", next_port(), 60 * kSecond, stop),
               AllOf(HasSubstr("process 0 does not answer at no-such-host.invalid port "),
                     Not(HasSubstr("(Success)")), Not(HasSubstr("()"))));
 }
 
-// A network of the calling thread alone, which gives whoever connects no port but this. False:
-// that is not allowed.
+// Gives the calling thread its own network, in which every connection gets this port. Returns false
+// if that is not allowed.
 bool has_one_port(std::uint16_t port) {
   if (::unshare(CLONE_NEWNET) != 0) return false;
   ifreq loopback{};
@@ -405,7 +405,7 @@ bool has_one_port(std::uint16_t port) {
   return ports.good();
 }
 
-TEST(MeetingTest, NobodyMeetsHimself) {
+TEST(MeetingTest, RejectsConnectionToItself) {
   constexpr std::uint16_t kPort = 30001;
   auto tried = std::async(std::launch::async, [] {
     const StopSignal stop{0};
@@ -417,22 +417,22 @@ TEST(MeetingTest, NobodyMeetsHimself) {
   EXPECT_THAT(failure, HasSubstr("process 0 does not answer at 127.0.0.1 port 30001"));
 }
 
-TEST(MeetingTest, TheFirstMayListenAlreadyAndHaveManyAddresses) {
+TEST(MeetingTest, AcceptsOpenListenerAndManyAddresses) {
   const Fd listener = listen_everywhere(0);
-  const std::uint16_t port = port_of(listener);
+  const std::uint16_t port = listening_port(listener);
   EXPECT_GT(port, 0);
-  ProcessAddress first = place_of(0, 2, port), other = place_of(1, 2, port);
+  ProcessAddress first = make_address(0, 2, port), other = make_address(1, 2, port);
   first.listeners.emplace_back(::dup(listener));
   other.addresses = {"127.0.0.1", "::1"};
   other.addresses.insert(other.addresses.begin(), "no-such-host.invalid");
   auto coming = std::async(std::launch::async, [&] {
-    return std::make_unique<Rendezvous>(std::move(first), introduction_of(0), kShort);
+    return std::make_unique<Rendezvous>(std::move(first), make_hello(0), kShort);
   });
-  const Rendezvous second(std::move(other), introduction_of(1), kShort);
+  const Rendezvous second(std::move(other), make_hello(1), kShort);
   EXPECT_EQ(coming.get()->ranks(), second.ranks());
 }
 
-TEST(MeetingTest, WhoIsNotThereWhenTheGathererStopsIsLeftOut) {
+TEST(MeetingTest, LeavesOutMissingProcessOnSignal) {
   const Job job(2);
   StopSignal stop{0};
   std::string got = "nothing was said";

@@ -45,7 +45,7 @@ class RendezvousStrangers : public testing::Test {
   void SetUp() override {
     first_ = std::async(std::launch::async, [this] { return met(0, token()); });
   }
-  // Nothing that strangers did has disturbed: the other process comes, and all is well.
+  // Checks that strangers disturbed nothing: the other process comes, and all is well.
   void TearDown() override {
     if (!first_.valid()) return;
     const auto second = met(1, token());
@@ -119,14 +119,14 @@ TEST_F(RendezvousStrangers, IgnoresAHelloOfAnotherVersion) {
 TEST_F(RendezvousStrangers, KeepsSettingsAndVersionFromStrangers) {
   Connection one(stranger());
   const Once own{random_bytes(kOnceBytes), ""};
-  ASSERT_TRUE(one.send(MessageKind::hello, hello_of(own.of_comer)));
+  ASSERT_TRUE(one.send(MessageKind::hello, hello_text(own.comer_once)));
   const auto challenge = next_message(one);
   ASSERT_TRUE(challenge);
   EXPECT_EQ(challenge->kind, MessageKind::challenge);
   EXPECT_EQ(challenge->bytes.size(), kOnceBytes);
-  const Once once{own.of_comer, challenge->bytes};
+  const Once once{own.comer_once, challenge->bytes};
   const std::string wrong =
-      proof_of(Secret("what a stranger guesses"), once, {digest_of_job("job"), 1, 2});
+      make_proof(Secret("what a stranger guesses"), once, {digest_of_job("job"), 1, 2});
   ASSERT_TRUE(one.send(MessageKind::proof, wrong));
   EXPECT_EQ(said_until_the_end(one.fd()), framed(MessageKind::refusal, ""));
 }
@@ -155,7 +155,7 @@ TEST_F(RendezvousStrangers, CutsOffAStrangerThatClaimsAGigabyte) {
 // The deadline is 2 s. It does not begin again with each byte.
 TEST_F(RendezvousStrangers, CutsOffAStrangerThatSendsAByteAtATime) {
   const Fd one = stranger();
-  const std::string hello = framed(MessageKind::hello, hello_of(random_bytes(kOnceBytes)));
+  const std::string hello = framed(MessageKind::hello, hello_text(random_bytes(kOnceBytes)));
   std::size_t taken = 0;
   for (; taken < hello.size(); ++taken) {
     pollfd waits{one, POLLIN, 0};
@@ -208,7 +208,7 @@ TEST_F(RendezvousStrangers, RefusesReplayedWords) {
     return relayed(comer, first);
   });
   {
-    ProcessAddress place{1, 2, {"127.0.0.1"}, port_of(listener), "job", {}, token()};
+    ProcessAddress place{1, 2, {"127.0.0.1"}, listening_port(listener), "job", {}, token()};
     const Rendezvous second(std::move(place), HelloMessage{"1.0", "host", kSetting}, kLong);
     EXPECT_EQ(first_.get()->failure(), "");
   }
@@ -223,7 +223,7 @@ TEST_F(RendezvousStrangers, RefusesReplayedWords) {
                                framed(MessageKind::refusal, "").size());
 }
 
-TEST(Impostor, OfProcess0GetsNoSetting) {
+TEST(Impostor, ReceivesNoSetting) {
   const Fd listener = listen_everywhere(0);
   auto said = std::async(std::launch::async, [&] {
     pollfd waits{listener, POLLIN, 0};
@@ -233,7 +233,7 @@ TEST(Impostor, OfProcess0GetsNoSetting) {
                         framed(MessageKind::accepted, random_bytes(32)));
     return said_until_the_end(comer);
   });
-  ProcessAddress place{1, 2, {"127.0.0.1"}, port_of(listener), "job", {}, token()};
+  ProcessAddress place{1, 2, {"127.0.0.1"}, listening_port(listener), "job", {}, token()};
   try {
     const Rendezvous meeting(std::move(place), HelloMessage{"1.0", "host", kSetting}, kLong);
     ADD_FAILURE() << "an impostor is process 0";
@@ -272,11 +272,11 @@ TEST(InboxTest, TakesMessagesHoweverTheyAreCut) {
       while (const auto message = inbox.next()) taken.push_back(message->bytes);
     }
     EXPECT_EQ(taken, (std::vector<std::string>{"abc", "", std::string(1000, 'x')})) << step;
-    EXPECT_FALSE(inbox.is_amid_message());
+    EXPECT_FALSE(inbox.has_partial_message());
   }
 }
 
-TEST(InboxTest, HasRoomForOneMessageOfTheLargestSize) {
+TEST(InboxTest, HoldsOneMessageOfLargestSize) {
   Inbox inbox;
   const std::string largest = framed(MessageKind::hello, std::string(kMaxOfStranger, 'x'));
   EXPECT_EQ(inbox.room(), largest.size());
@@ -289,42 +289,43 @@ TEST(InboxTest, HasRoomForOneMessageOfTheLargestSize) {
   EXPECT_FALSE(inbox.next());
 }
 
-TEST(Handshake, IsOfOneTokenOneClaimAndOneTime) {
+TEST(Handshake, AcceptsProofOfOneTokenClaimAndTime) {
   const Once once{random_bytes(kOnceBytes), random_bytes(kOnceBytes)};
-  const std::string proof = proof_of(token(), once, {"j", 3, 7});
+  const std::string proof = make_proof(token(), once, {"j", 3, 7});
   const auto claim = proven_claim(token(), once, proof);
   ASSERT_TRUE(claim);
   EXPECT_EQ(claim->job, "j");
   EXPECT_EQ(claim->number, 3);
   EXPECT_EQ(claim->processes, 7);
   EXPECT_FALSE(proven_claim(Secret("another"), once, proof));
-  EXPECT_FALSE(proven_claim(token(), {once.of_comer, random_bytes(kOnceBytes)}, proof));
-  EXPECT_FALSE(proven_claim(token(), {once.of_first, once.of_comer}, proof));
+  EXPECT_FALSE(proven_claim(token(), {once.comer_once, random_bytes(kOnceBytes)}, proof));
+  EXPECT_FALSE(proven_claim(token(), {once.first_once, once.comer_once}, proof));
   for (std::size_t i = 0; i < proof.size(); ++i) {
     std::string changed = proof;
     changed[i] = static_cast<char>(changed[i] ^ 1);
     EXPECT_FALSE(proven_claim(token(), once, changed));
     EXPECT_FALSE(proven_claim(token(), once, proof.substr(0, i)));
   }
-  EXPECT_TRUE(is_answer(token(), once, answer_of(token(), once)));
+  EXPECT_TRUE(is_answer(token(), once, make_answer(token(), once)));
   EXPECT_FALSE(is_answer(token(), once, proof.substr(0, kOnceBytes)));
-  EXPECT_FALSE(is_answer(Secret("another"), once, answer_of(token(), once)));
+  EXPECT_FALSE(is_answer(Secret("another"), once, make_answer(token(), once)));
 }
 
-TEST(Listening, IsAtTheJobsAddressOnly) {
+TEST(Listening, UsesOnlyAddressOfJob) {
   const std::vector<Fd> listeners = listen_at({"127.0.0.1"}, 0);
   ASSERT_EQ(listeners.size(), 1U);
-  const std::uint16_t port = port_of(listeners.front());
+  const std::uint16_t port = listening_port(listeners.front());
   const Nanos soon = monotonic_now() + 2 * kSecond;
   EXPECT_GE(connect_to({"127.0.0.1"}, port, soon), 0);
   EXPECT_THROW(connect_to({"127.0.0.2"}, port, monotonic_now()), RunError);
 }
 
-// As with the name of a service that forwards, which others know by another address.
-TEST(Listening, IsEverywhereIfNoAddressIsOfThisHost) {
+// An example is the name of a forwarding service, whose address is not of this host.
+TEST(Listening, UsesAllAddressesIfNoneIsOfThisHost) {
   const std::vector<Fd> listeners = listen_at({"192.0.2.1", "no-such-host.invalid"}, 0);
   ASSERT_EQ(listeners.size(), 1U);
-  EXPECT_GE(connect_to({"127.0.0.2"}, port_of(listeners.front()), monotonic_now() + kSecond), 0);
+  EXPECT_GE(connect_to({"127.0.0.2"}, listening_port(listeners.front()), monotonic_now() + kSecond),
+            0);
 }
 
 }  // namespace

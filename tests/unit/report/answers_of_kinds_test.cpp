@@ -32,7 +32,7 @@ void expect_to_be_an_answer(const Answer& answer) {
   EXPECT_FALSE(lines.front().empty());
   EXPECT_LE(lines.size(), kMaxAnswerLines);
   EXPECT_LE(count_figures(text), kMaxAnswerFigures);
-  for (const std::string& line : lines) EXPECT_LE(columns_of(line), 80u) << line;
+  for (const std::string& line : lines) EXPECT_LE(count_columns(line), 80u) << line;
   for (const auto* labelled_lines : {&answer.first, &answer.last})
     for (const AnswerLine& line : *labelled_lines) {
       EXPECT_THAT(line.label, AnyOf("Wrong data", "Fix", "Next", "Why", "Also", "More"));
@@ -44,7 +44,7 @@ void expect_to_be_an_answer(const Answer& answer) {
   EXPECT_FALSE(std::regex_search(text, technical));
 }
 
-std::string line_1_of(const Answer& answer) {
+std::string first_line(const Answer& answer) {
   expect_to_be_an_answer(answer);
   return answer_lines(answer).front();
 }
@@ -80,9 +80,9 @@ Tune tune_of_workers() {
   return tune;
 }
 
-TEST(AnswerOfTune, IsTheSettingBesideThePresentOne) {
+TEST(AnswerOfTune, ComparesBestSettingWithCurrentOne) {
   const Answer answer = answer_tune(tune_of_workers());
-  EXPECT_EQ(line_1_of(answer),
+  EXPECT_EQ(first_line(answer),
             "Use num_workers=8: 800 samples/s, GPU 100 % busy (now 222 samples/s, 28 %)");
   const std::string text = text_of_answer(answer);
   EXPECT_THAT(text, HasSubstr("\nFix:   DataLoader(..., num_workers=8"));
@@ -94,16 +94,16 @@ TEST(AnswerOfTune, IsTheSettingBesideThePresentOne) {
   EXPECT_THAT(text, Not(HasSubstr("Next:")));
 }
 
-TEST(AnswerOfTune, IsTheBestSoFarIfItIsNotProven) {
+TEST(AnswerOfTune, ReportsBestSoFarIfUnproven) {
   Tune tune = tune_of_workers();
   tune.proven = false;
-  EXPECT_EQ(line_1_of(answer_tune(tune)),
+  EXPECT_EQ(first_line(answer_tune(tune)),
             "Best so far: num_workers=8, 800 samples/s, GPU 100 % busy (now 222)");
   EXPECT_THAT(text_of_answer(answer_tune(tune)),
               HasSubstr("\nNext:  --budget 2m (would measure num_workers=16)"));
   tune.proven = true;
   tune.beyond = BeyondGrid{{"num-workers", "32"}, Forecast{1200, 1}, ""};
-  EXPECT_THAT(line_1_of(answer_tune(tune)), StartsWith("Best so far: num_workers=8, "));
+  EXPECT_THAT(first_line(answer_tune(tune)), StartsWith("Best so far: num_workers=8, "));
   EXPECT_THAT(text_of_answer(answer_tune(tune)),
               HasSubstr("\nNext:  --vary num-workers=32 (it may give 1,200 samples/s)"));
 }
@@ -111,7 +111,7 @@ TEST(AnswerOfTune, IsTheBestSoFarIfItIsNotProven) {
 TEST(AnswerOfTune, LeavesThePresentSettingIfNothingIsFaster) {
   Tune tune = tune_of_workers();
   tune.now = 2;
-  EXPECT_EQ(line_1_of(answer_tune(tune)),
+  EXPECT_EQ(first_line(answer_tune(tune)),
             "Leave it: num_workers=8, 800 samples/s, GPU 100 % busy (simulated GPU)");
   EXPECT_THAT(text_of_answer(answer_tune(tune)),
               HasSubstr("\nFix:   nothing; no setting that ran is faster\n"));
@@ -124,24 +124,24 @@ TEST(AnswerOfTune, KeepsThePresentSettingIfOthersOnlySaveMemory) {
   tune.now = 0;
   tune.best = tune.recommended = 1;
   tune.proven = true;
-  EXPECT_THAT(line_1_of(answer_tune(tune)),
+  EXPECT_THAT(first_line(answer_tune(tune)),
               StartsWith("Leave it: memory=pinned-slots, 250 samples/s, GPU 14 % busy"));
   EXPECT_THAT(text_of_answer(answer_tune(tune)), HasSubstr("\nFix:   nothing; "));
   tune.proven = false;
-  EXPECT_THAT(line_1_of(answer_tune(tune)), StartsWith("Leave it for now: memory=pinned-slots, "));
+  EXPECT_THAT(first_line(answer_tune(tune)), StartsWith("Leave it for now: memory=pinned-slots, "));
 }
 
-TEST(AnswerOfSweep, IsTheFewestWorkersThatAreAboutAsFast) {
+TEST(AnswerOfSweep, ReportsFewestWorkersNearTheBest) {
   const Experiment sweep =
       measured_grid({"workers=1,2,4,8"}, {{222, 0}, {444, 0}, {631, 0}, {640, 0}});
-  EXPECT_EQ(line_1_of(answer_sweep(sweep)),
+  EXPECT_EQ(first_line(answer_sweep(sweep)),
             "Fewest within 3 % of the best: num_workers=4, 631 samples/s (simulated GPU)");
   EXPECT_THAT(text_of_answer(answer_sweep(sweep)), HasSubstr("640  fastest\n"));
 }
 
 TEST(AnswerOfSweep, SaysWhatHasNotRun) {
   const Experiment sweep = measured_grid({"workers=1,2,4,8"}, {{222, 0}, {444, 0}});
-  EXPECT_EQ(line_1_of(answer_sweep(sweep)),
+  EXPECT_EQ(first_line(answer_sweep(sweep)),
             "Fastest: num_workers=2, 444 samples/s (simulated GPU)");
   EXPECT_THAT(text_of_answer(answer_sweep(sweep)), HasSubstr("(2 of 4 settings have not run)"));
 }
@@ -169,27 +169,27 @@ WhatIf more_workers() {
   return what_if;
 }
 
-TEST(AnswerOfWhatIf, IsBothRatesAndWhereTheTimeGoes) {
+TEST(AnswerOfWhatIf, ReportsBothRatesAndCauses) {
   const Answer answer = answer_what_if(more_workers());
-  EXPECT_EQ(line_1_of(answer), "Predicted with num_workers=16: 434 -> about 800 samples/s");
+  EXPECT_EQ(first_line(answer), "Predicted with num_workers=16: 434 -> about 800 samples/s");
   const std::string text = text_of_answer(answer);
   EXPECT_THAT(text, HasSubstr("\n  compute    25 %  46 %\n"));
   EXPECT_THAT(text, HasSubstr("\n  read       70 %  45 %\n"));
   EXPECT_THAT(text, HasSubstr("Test: --verify"));
 }
 
-TEST(AnswerOfWhatIf, IsNotAboutWherePredictionsHeld) {
+TEST(AnswerOfWhatIf, DropsAboutIfPastPredictionsHeld) {
   WhatIf what_if = more_workers();
   what_if.history = PastPredictions{20, 0.03, 0.09};
-  EXPECT_EQ(line_1_of(answer_what_if(what_if)),
+  EXPECT_EQ(first_line(answer_what_if(what_if)),
             "Predicted with num_workers=16: 434 -> 800 samples/s");
 }
 
-TEST(AnswerOfWhatIf, SaysThatItDoesNotKnow) {
+TEST(AnswerOfWhatIf, ReportsUnknownGain) {
   WhatIf what_if = more_workers();
   what_if.predicted.reset();
   what_if.why_not = "the model misses the run";
-  EXPECT_EQ(line_1_of(answer_what_if(what_if)),
+  EXPECT_EQ(first_line(answer_what_if(what_if)),
             "Gain unknown with num_workers=16: the model misses the run");
   EXPECT_THAT(text_of_answer(answer_what_if(what_if)), HasSubstr("\nNext:  --verify"));
 }
@@ -208,47 +208,47 @@ JobPlan plan_with_full_storage() {
   return job;
 }
 
-TEST(AnswerOfPlan, IsHowBusyTheGpusAreAndWhatIsFull) {
+TEST(AnswerOfPlan, ReportsBusyGpusAndFullResource) {
   const Answer answer = answer_plan(plan_with_full_storage());
-  EXPECT_EQ(line_1_of(answer),
+  EXPECT_EQ(first_line(answer),
             "1,000 ranks: GPUs 72 % busy; the storage is full from 340 ranks on");
   const std::string text = text_of_answer(answer);
   EXPECT_THAT(text, HasSubstr("\nFix:   10 GB/s of storage in place of 3.4 GB/s\n"));
   EXPECT_THAT(text, HasSubstr("\n  1,000  1,290,000      72 %  read\n"));
 }
 
-TEST(AnswerOfCompare, IsSlowerAndNamesTheStage) {
+TEST(AnswerOfCompare, ReportsSlowdownAndNamesStage) {
   const Answer answer = compare::answer_comparison(compare::test::sample(2.4e-3, 1e-4));
-  EXPECT_EQ(line_1_of(answer),
+  EXPECT_EQ(first_line(answer),
             "SLOWER: B gives 294 samples/s, A gave 333 (-12 %): decode takes 20 % longer");
   EXPECT_THAT(text_of_answer(answer), HasSubstr("If intended: help gate    (exit code 2)\n"));
 }
 
-TEST(AnswerOfCompare, IsFasterSameOrUntold) {
-  EXPECT_THAT(line_1_of(compare::answer_comparison(compare::test::sample(1.5e-3, 1e-4))),
+TEST(AnswerOfCompare, ReportsFasterSameOrUnknown) {
+  EXPECT_THAT(first_line(compare::answer_comparison(compare::test::sample(1.5e-3, 1e-4))),
               StartsWith("FASTER: B gives 400 samples/s, A gave 333 (+20 %): decode takes 25 % "
                          "less"));
-  EXPECT_EQ(line_1_of(compare::answer_comparison(compare::test::alike())),
+  EXPECT_EQ(first_line(compare::answer_comparison(compare::test::alike())),
             "SAME: B and A both give 333 samples/s (a change of 2 % would have been seen)");
   const Answer untold = compare::answer_comparison(compare::test::noisy());
-  EXPECT_THAT(line_1_of(untold), MatchesRegex("CANNOT TELL: [0-9]+ and [0-9]+ samples/s; a change "
-                                              "below [0-9]+ % cannot be seen here"));
+  EXPECT_THAT(first_line(untold), MatchesRegex("CANNOT TELL: [0-9]+ and [0-9]+ samples/s; a change "
+                                               "below [0-9]+ % cannot be seen here"));
   EXPECT_THAT(text_of_answer(untold), HasSubstr("\nNext:  "));
 }
 
 TEST(AnswerOfCompare, SaysThatNothingReachesTheLoader) {
   compare::Comparison comparison;
   comparison.same_because = "no file that changed can reach the loader";
-  EXPECT_EQ(line_1_of(compare::answer_comparison(comparison)),
+  EXPECT_EQ(first_line(compare::answer_comparison(comparison)),
             "SAME: no file that changed can reach the loader");
 }
 
-TEST(AnswerOfCompare, HasMoreMemoryBesideTheVerdict) {
+TEST(AnswerOfCompare, ReportsExtraMemoryAfterVerdict) {
   compare::Comparison comparison = compare::test::alike();
   for (compare::SideRun& run : comparison.runs)
     run.quantities.emplace_back("memory", run.arm == 0 ? 100e6 : 130e6);
   const Answer answer = compare::answer_comparison(comparison);
-  EXPECT_THAT(line_1_of(answer), StartsWith("SAME: "));
+  EXPECT_THAT(first_line(answer), StartsWith("SAME: "));
   EXPECT_THAT(text_of_answer(answer), HasSubstr("\nAlso:  B needs 30 % more memory"));
   EXPECT_THAT(text_of_answer(answer), Not(HasSubstr("exit code 2")));
 }
@@ -273,9 +273,9 @@ watch::Watch watched_worker() {
   return watch;
 }
 
-TEST(AnswerOfWatch, IsWhatTheTrainerWaitsFor) {
+TEST(AnswerOfWatch, NamesWaitOfTrainer) {
   const Answer answer = watch::answer_watch(watched_worker());
-  EXPECT_EQ(line_1_of(answer),
+  EXPECT_EQ(first_line(answer),
             "The trainer waits for batches 88 % of the time: its only worker never rests");
   const std::string text = text_of_answer(answer);
   EXPECT_THAT(text, HasSubstr("\nFix:   num_workers=2; 0.8 of 2 cores are idle\n"));
@@ -284,10 +284,10 @@ TEST(AnswerOfWatch, IsWhatTheTrainerWaitsFor) {
   EXPECT_THAT(text, HasSubstr("none seen here\n"));
 }
 
-TEST(AnswerOfWatch, IsAQuestionForRunIfTheJobHasNoWorkers) {
+TEST(AnswerOfWatch, RefersToRunIfJobHasNoWorkers) {
   watch::Watch watch;
   judge(watch);
-  EXPECT_THAT(line_1_of(watch::answer_watch(watch)), StartsWith("Cannot tell"));
+  EXPECT_THAT(first_line(watch::answer_watch(watch)), StartsWith("Cannot tell"));
   EXPECT_THAT(text_of_answer(watch::answer_watch(watch)),
               HasSubstr("\nNext:  loaderscope run -- COMMAND"));
 }
@@ -302,30 +302,30 @@ selftest::Recovery known_delay(Stage stage, double found) {
   return recovery;
 }
 
-TEST(AnswerOfSelftest, IsInHowManyStagesDelaysAreFound) {
+TEST(AnswerOfSelftest, CountsStagesWithFoundDelays) {
   selftest::Result result;
   result.stages = {known_delay(Stage::read, 1), known_delay(Stage::read, 0.99),
                    known_delay(Stage::decode, 0.98), known_delay(Stage::augment, 1.01)};
-  EXPECT_EQ(line_1_of(answer_selftest(result)),
+  EXPECT_EQ(first_line(answer_selftest(result)),
             "Known delays are found on this machine, in 3 of 3 stages");
   result.stages[2] = known_delay(Stage::decode, 0.5);
   result.contention = 0.2;
-  EXPECT_EQ(line_1_of(answer_selftest(result)),
+  EXPECT_EQ(first_line(answer_selftest(result)),
             "Known delays are found in 2 of 3 stages only: not in decode");
   EXPECT_THAT(text_of_answer(answer_selftest(result)), HasSubstr("\nNext:  run it again"));
   EXPECT_THAT(text_of_answer(answer_selftest(result)), HasSubstr("10 ms    5 ms   50 %\n"));
 }
 
-TEST(AnswerOfProfile, IsWhatTheMachineGives) {
+TEST(AnswerOfProfile, ReportsCapacityOfMachine) {
   probe::Profile profile = sample_profile();
   profile.demand.reset();
   profile.against.reset();
-  EXPECT_EQ(line_1_of(probe::answer_profile(profile)), "node: 8 cores decode 7,000 images/s");
+  EXPECT_EQ(first_line(probe::answer_profile(profile)), "node: 8 cores decode 7,000 images/s");
   EXPECT_THAT(text_of_answer(probe::answer_profile(profile)),
               HasSubstr("not measured: there is no data"));
 }
 
-TEST(AnswerOfProfile, IsWhetherThatIsEnough) {
+TEST(AnswerOfProfile, ComparesCapacityWithDemand) {
   probe::Profile profile;
   profile.cores = 112;
   profile.probes = {{"decode", {}}, {"storage", {}}};
@@ -333,44 +333,44 @@ TEST(AnswerOfProfile, IsWhetherThatIsEnough) {
   profile.probes[1].second.ceilings = {
       {.supply = probe::MachineResource::storage, .per_s = 50e9, .sample_bytes = 110e3}};
   judge_demand(profile, {1786, Bytes{154'000'000}, 256, 8});
-  EXPECT_EQ(line_1_of(probe::answer_profile(profile)),
+  EXPECT_EQ(first_line(probe::answer_profile(profile)),
             "Enough for 8 x 1,786 samples/s: decoding needs 52 of 112 cores");
   profile.cores = 48;
   judge_demand(profile, {1786, Bytes{154'000'000}, 256, 8});
-  EXPECT_EQ(line_1_of(probe::answer_profile(profile)),
+  EXPECT_EQ(first_line(probe::answer_profile(profile)),
             "Not enough for 8 x 1,786 samples/s: decoding needs 52 cores, and there are 48");
 }
 
-TEST(AnswerOfLink, IsTheFastestCopy) {
+TEST(AnswerOfLink, ReportsFastestCopy) {
   probe::LinkMatrix matrix = sample_link();
-  EXPECT_EQ(line_1_of(probe::answer_link(matrix)),
+  EXPECT_EQ(first_line(probe::answer_link(matrix)),
             "NVIDIA H100: batches are copied to it at up to 12 GB/s");
   for (probe::LinkCell& cell : matrix.cells)
     if (cell.memory == MemoryMode::pin_thread) cell.median *= 4;
-  EXPECT_EQ(line_1_of(probe::answer_link(matrix)),
+  EXPECT_EQ(first_line(probe::answer_link(matrix)),
             "NVIDIA H100: batches are copied to it at up to 47 GB/s");
   EXPECT_THAT(text_of_answer(probe::answer_link(matrix)),
               HasSubstr("\nFix:   pin_memory=True                          12 GB/s -> 47 GB/s\n"));
 }
 
-TEST(AnswerOfInfo, IsWhatTheDataHolds) {
+TEST(AnswerOfInfo, DescribesData) {
   dataset::DatasetInfo info = sample_info();
-  EXPECT_EQ(line_1_of(dataset::answer_info(info)), "photos: 3 images in JPEG, 300 KB");
+  EXPECT_EQ(first_line(dataset::answer_info(info)), "photos: 3 images in JPEG, 300 KB");
   EXPECT_THAT(text_of_answer(dataset::answer_info(info)),
               HasSubstr("\nWrong data: 1 file is damaged: cat/cut.jpg (ends early)\nFix:   "));
   info.first_damaged.clear();
   EXPECT_THAT(text_of_answer(dataset::answer_info(info)), Not(HasSubstr("Wrong data")));
 }
 
-TEST(AnswerOfDrift, IsTheLargestDifference) {
+TEST(AnswerOfDrift, ReportsLargestDifference) {
   dataset::Drift drift = dataset::drift_between(sample_info(), sample_info());
-  EXPECT_EQ(line_1_of(dataset::answer_drift(drift)), "A and B do not differ beyond chance");
+  EXPECT_EQ(first_line(dataset::answer_drift(drift)), "A and B do not differ beyond chance");
   drift.differences = {{"width", "median 500", "median 640", 0.3, 0.01}};
-  EXPECT_EQ(line_1_of(dataset::answer_drift(drift)),
+  EXPECT_EQ(first_line(dataset::answer_drift(drift)),
             "A and B differ in width: median 500 in A, median 640 in B");
 }
 
-TEST(AnswersOfAllKinds, KeepTheRulesWithMuchAndWithNothing) {
+TEST(AnswersOfAllKinds, FollowsRulesForFullAndEmptyResults) {
   for (const SavedResult& saved : sample_results()) {
     SCOPED_TRACE(std::string(saved.result.kind));
     ASSERT_TRUE(saved.result.answer);

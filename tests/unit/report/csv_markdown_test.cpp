@@ -18,11 +18,11 @@ using namespace test;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-TEST(Csv, HasOneLinePerStep) {
+TEST(Csv, WritesOneLinePerStep) {
   std::ostringstream out;
   const RunRecord record = two_ranks();
   const Analysis analysis = analyse(record);
-  write_csv(out, result_of(record, analysis));
+  write_csv(out, make_result(record, analysis));
   std::istringstream lines(out.str());
   std::string header, first;
   std::getline(lines, header);
@@ -41,7 +41,7 @@ TEST(Markdown, LeadsWithTheAnswer) {
   RunRecord record = full_record();
   record.notes = {"<b>bold</b> | *x*"};
   const Analysis analysis = analysis_with(record, {{"num-workers", "4"}});
-  write_markdown(out, result_of(record, analysis));
+  write_markdown(out, make_result(record, analysis));
   EXPECT_THAT(out.str(), StartsWith("**Simulated: the GPU waits 75.0 % of the time"));
   EXPECT_THAT(out.str(), HasSubstr("| decode | 60.00 ms | 60.0 % (±0.0) |  |\n"));
   EXPECT_THAT(out.str(), HasSubstr("- note: \\<b\\>bold\\</b\\> \\| \\*x\\*\n"));
@@ -50,12 +50,12 @@ TEST(Markdown, LeadsWithTheAnswer) {
 }
 
 // GitHub links and mentions whatever looks like it in the text, also where it is escaped.
-TEST(Markdown, HasNoLinksAndMentionsOfOthersText) {
-  EXPECT_EQ(in_markdown("thank @octocat, see https://a.b/c_d and www.a.b, o/r#12 a_b"),
+TEST(Markdown, EscapesLinksAndMentions) {
+  EXPECT_EQ(markdown_text("thank @octocat, see https://a.b/c_d and www.a.b, o/r#12 a_b"),
             "thank `@octocat,` see `https://a.b/c_d` and `www.a.b,` `o/r#12` a\\_b");
-  EXPECT_EQ(in_markdown("a|`@b`|c"), "a\\|`` `@b` ``\\|c");
-  EXPECT_EQ(in_markdown("decode=+150ms@every=200 |"), "`decode=+150ms@every=200` \\|");
-  EXPECT_EQ(in_markdown(" a  b "), " a  b ");
+  EXPECT_EQ(markdown_text("a|`@b`|c"), "a\\|`` `@b` ``\\|c");
+  EXPECT_EQ(markdown_text("decode=+150ms@every=200 |"), "`decode=+150ms@every=200` \\|");
+  EXPECT_EQ(markdown_text(" a  b "), " a  b ");
   EXPECT_EQ(code_span(""), "");
   EXPECT_EQ(code_span("a ``b` c"), "```a ``b` c```");
   EXPECT_EQ(code_span("`@a"), "`` `@a ``");

@@ -7,7 +7,7 @@
 namespace loaderscope {
 namespace {
 
-Finding finding_of(std::string_view id, double regained_s) {
+Finding make_finding(std::string_view id, double regained_s) {
   Finding finding = test::sample_finding({{"num-workers", "8"}});
   finding.id = id;
   finding.regained_s = regained_s;
@@ -16,12 +16,12 @@ Finding finding_of(std::string_view id, double regained_s) {
 
 const RunRecord kRecord;
 
-TEST(FindingsText, TheFixIsTheFirstFinding) {
+TEST(FindingsText, TakesFixFromFirstFinding) {
   Analysis analysis;
   EXPECT_EQ(fix_line(kRecord, analysis), "");
   EXPECT_EQ(cause_line(analysis), "");
   EXPECT_EQ(pytorch_code(analysis), "");
-  analysis.findings = {finding_of("too-few-workers", 2), finding_of("decode-bound", 1)};
+  analysis.findings = {make_finding("too-few-workers", 2), make_finding("decode-bound", 1)};
   EXPECT_EQ(fix_line(kRecord, analysis),
             "Fix: num-workers=8 -> 25.0 % to 50.0 % busy, 160 to 320 samples/s");
   EXPECT_EQ(cause_line(analysis), "Cause: too-few-workers: 2 workers never rest");
@@ -33,9 +33,9 @@ TEST(FindingsText, TheFixIsTheFirstFinding) {
             "50.0 % busy, 160 to 320 samples/s");
 }
 
-TEST(FindingsText, SaysThatAGainIsUnknown) {
+TEST(FindingsText, ReportsUnknownGain) {
   Analysis analysis;
-  analysis.findings = {finding_of("no-workers", 2)};
+  analysis.findings = {make_finding("no-workers", 2)};
   Finding& fix = analysis.findings.front();
   fix.rate_before = fix.rate_after = fix.regained_s = 0;
   fix.waited = 0.5;
@@ -45,7 +45,7 @@ TEST(FindingsText, SaysThatAGainIsUnknown) {
 // A setting needs a gain of 5 %, any other change one of 10 %.
 TEST(FindingsText, HidesFixesThatGiveLittle) {
   Analysis analysis;
-  analysis.findings = {finding_of("too-few-workers", 2)};
+  analysis.findings = {make_finding("too-few-workers", 2)};
   Finding& fix = analysis.findings.front();
   fix.rate_after = 167;
   EXPECT_EQ(fix_line(kRecord, analysis), "");
@@ -60,7 +60,7 @@ TEST(FindingsText, HidesFixesThatGiveLittle) {
 
 TEST(FindingsText, HidesFixesWithoutAVerdict) {
   Analysis analysis;
-  analysis.findings = {finding_of("too-few-workers", 2)};
+  analysis.findings = {make_finding("too-few-workers", 2)};
   analysis.verdict.withheld_reason = "the run is not steady";
   EXPECT_EQ(fix_line(kRecord, analysis), "");
   EXPECT_EQ(cause_line(analysis), "");
@@ -68,9 +68,9 @@ TEST(FindingsText, HidesFixesWithoutAVerdict) {
   EXPECT_EQ(other_findings(analysis).size(), 1U);
 }
 
-TEST(FindingsText, SaysWhatIsSupposedBesideASetting) {
+TEST(FindingsText, StatesAssumptionAfterSetting) {
   Analysis analysis;
-  analysis.findings = {finding_of("per-batch-overhead", 2)};
+  analysis.findings = {make_finding("per-batch-overhead", 2)};
   Finding& fix = analysis.findings.front();
   fix.changes = {{"batch-size", "64"}, {"compute.speed", "0.5"}};
   fix.to_run = {{"batch-size", "64"}};
@@ -78,14 +78,14 @@ TEST(FindingsText, SaysWhatIsSupposedBesideASetting) {
               testing::StartsWith("Fix: batch-size=64, if compute were 0.5 times as fast -> "));
 }
 
-TEST(FindingsText, WrongDataIsALineOfItsOwnAndNoFix) {
+TEST(FindingsText, WritesWrongDataOnSeparateLine) {
   Analysis analysis;
   Finding wrong;
   wrong.id = "workers-share-random-numbers";
   wrong.evidence = "4 of 4 workers begin alike";
   wrong.pytorch = "worker_init_fn=seed";
   wrong.wrong_data = true;
-  analysis.findings = {wrong, finding_of("too-few-workers", 2)};
+  analysis.findings = {wrong, make_finding("too-few-workers", 2)};
   EXPECT_EQ(wrong_data_lines(analysis),
             (std::vector<std::string>{
                 "Wrong data: workers-share-random-numbers: 4 of 4 workers begin alike",
@@ -94,14 +94,14 @@ TEST(FindingsText, WrongDataIsALineOfItsOwnAndNoFix) {
   EXPECT_TRUE(other_findings(analysis).empty());
 }
 
-TEST(FindingsText, TheFixSaysWhatIsWastedAndHowLongAnEpochTakes) {
+TEST(FindingsText, ReportsWasteAndEpochTimeWithFix) {
   RunRecord record;
   record.config.data.samples.set(64'000);
   Analysis analysis;
   analysis.epoch_predicted_s = 400;
   analysis.waste = IdleCost{18, std::nullopt};
   EXPECT_EQ(fix_line(record, analysis), "Waste now: 18.0 GPU-h/day");
-  analysis.findings = {finding_of("too-few-workers", 2)};
+  analysis.findings = {make_finding("too-few-workers", 2)};
   analysis.waste->price_per_day = 45;
   EXPECT_EQ(fix_line(record, analysis),
             "Fix: num-workers=8 -> 25.0 % to 50.0 % busy, 160 to 320 samples/s, an epoch 6.667 min "
@@ -111,9 +111,9 @@ TEST(FindingsText, TheFixSaysWhatIsWastedAndHowLongAnEpochTakes) {
   EXPECT_EQ(fix_line(record, analysis), "");
 }
 
-TEST(FindingsText, PredictionsHaveAnIntervalOnceEnoughWereRun) {
+TEST(FindingsText, GivesIntervalAfterEnoughPredictions) {
   Analysis analysis;
-  analysis.findings = {finding_of("too-few-workers", 2)};
+  analysis.findings = {make_finding("too-few-workers", 2)};
   analysis.fit = GoodnessOfFit{-0.012, "decode", 0.008};
   analysis.past = {9, 0.03, 0.1};
   EXPECT_EQ(fix_line(kRecord, analysis),
@@ -127,19 +127,19 @@ TEST(FindingsText, PredictionsHaveAnIntervalOnceEnoughWereRun) {
             "were off by 3.0 % (median), 10.0 % at worst");
 }
 
-TEST(FindingsText, WhatNoSettingMendsSaysWhatToDo) {
+TEST(FindingsText, GivesAdviceWithoutSetting) {
   Analysis analysis;
-  Finding finding = finding_of("far-numa-node", 0);
+  Finding finding = make_finding("far-numa-node", 0);
   finding.changes = finding.to_run = {};
   analysis.findings = {finding};
   EXPECT_EQ(other_findings(analysis).front(),
             "also far-numa-node: 2 workers never rest; DataLoader(..., num_workers=4)");
 }
 
-// What only the model can be told is said as advice, and what it told as a supposition.
-TEST(FindingsText, ASpeedIsNoSetting) {
+// Changes that only the model can make are printed as an assumption after the advice.
+TEST(FindingsText, PrintsSpeedAsAssumption) {
   Analysis analysis;
-  Finding finding = finding_of("slow-transport", 2);
+  Finding finding = make_finding("slow-transport", 2);
   finding.changes = finding.to_run = {{"transport.speed", "1000"}, {"transport.recv.speed", "2"}};
   finding.pytorch = "few large tensors per batch";
   analysis.findings = {finding};
@@ -155,11 +155,11 @@ TEST(FindingsText, ASpeedIsNoSetting) {
   EXPECT_THAT(fix_line(kRecord, analysis), testing::StartsWith("Fix: cache=warm -> 25.0 %"));
 }
 
-TEST(FindingsText, ADirectionHasNoFigures) {
+TEST(FindingsText, OmitsNumbersOfDirection) {
   RunRecord record;
   record.config.data.samples.set(64'000);
   Analysis analysis;
-  Finding finding = finding_of("no-workers", 0);
+  Finding finding = make_finding("no-workers", 0);
   finding.rate_before = finding.rate_after = finding.busy_before = finding.busy_after = 0;
   analysis.findings = {finding};
   EXPECT_EQ(fix_line(record, analysis), "");
@@ -168,7 +168,7 @@ TEST(FindingsText, ADirectionHasNoFigures) {
   EXPECT_EQ(pytorch_code(analysis), "DataLoader(..., num_workers=4)");
 }
 
-TEST(FindingsText, SaysWhetherTheMeanOrTheSpreadStarves) {
+TEST(FindingsText, SplitsStallIntoMeanAndVariation) {
   Analysis analysis;
   RunConfig config;
   config.loader.num_workers.value = 2;
@@ -189,10 +189,10 @@ TEST(FindingsText, SaysWhetherTheMeanOrTheSpreadStarves) {
   EXPECT_EQ(starved_line(analysis, config), "");
 }
 
-// As of a run in which one of the steps stood still for most of the window.
-TEST(FindingsText, AModelThatMissesItsOwnRunPredictsNothing) {
+// The fit of a run in which one step hung for most of the window.
+TEST(FindingsText, PredictsNothingAfterBadFit) {
   Analysis analysis;
-  analysis.findings = {finding_of("too-few-workers", 2), finding_of("order-stall", 0.7)};
+  analysis.findings = {make_finding("too-few-workers", 2), make_finding("order-stall", 0.7)};
   analysis.fit = GoodnessOfFit{25.36, "startup", -0.84};
   analysis.past = {20, 0.03, 0.1};
   EXPECT_EQ(fix_line(kRecord, analysis), "Fix: num-workers=8 (gain unknown; test it with --try)");
@@ -205,9 +205,9 @@ TEST(FindingsText, AModelThatMissesItsOwnRunPredictsNothing) {
   EXPECT_THAT(order_line(analysis, RunConfig()), testing::EndsWith("gives up to that back"));
 }
 
-TEST(FindingsText, IntervalsEndAtZero) {
+TEST(FindingsText, EndsIntervalsAtZero) {
   Analysis analysis;
-  analysis.findings = {finding_of("too-few-workers", 2)};
+  analysis.findings = {make_finding("too-few-workers", 2)};
   analysis.past = {20, 0.03, 1.5};
   analysis.fit = GoodnessOfFit{-0.012, "decode", 0.008};
   EXPECT_EQ(fix_line(kRecord, analysis),
@@ -215,7 +215,7 @@ TEST(FindingsText, IntervalsEndAtZero) {
             "(0.00-800)");
 }
 
-TEST(FindingsText, SaysWhatOrderCosts) {
+TEST(FindingsText, ReportsCostOfOrder) {
   Analysis analysis;
   RunConfig config;
   analysis.account.window = 10 * kSecond;
@@ -224,24 +224,24 @@ TEST(FindingsText, SaysWhatOrderCosts) {
   EXPECT_THAT(order_line(analysis, config), testing::EndsWith("gives up to that back"));
   analysis.fit = GoodnessOfFit{};
   EXPECT_THAT(order_line(analysis, config), testing::EndsWith("would give back less than 1 %"));
-  analysis.findings = {finding_of("order-stall", 0.7)};
+  analysis.findings = {make_finding("order-stall", 0.7)};
   EXPECT_THAT(order_line(analysis, config),
               testing::EndsWith("--no-in-order gives 7.0 % back, as predicted"));
   config.loader.in_order.value = false;
   EXPECT_THAT(order_line(analysis, config), testing::EndsWith("ready behind a late one"));
 }
 
-TEST(FindingsText, WhatSavesNoTimeIsNoFix) {
+TEST(FindingsText, OmitsFixThatSavesNoTime) {
   Analysis analysis;
-  analysis.findings = {finding_of("gpu-is-the-limit", 0)};
+  analysis.findings = {make_finding("gpu-is-the-limit", 0)};
   EXPECT_EQ(fix_line(kRecord, analysis), "");
   EXPECT_EQ(other_findings(analysis).size(), 1U);
 }
 
-// What is left of a compute that takes no time is no figure for anybody.
-TEST(FindingsText, OfAFasterStepSaysWhatTheLoaderCanFeed) {
+// The rate with a compute time of zero is meaningless, so the loader's limit is printed.
+TEST(FindingsText, LimitsGainOfFasterStepToLoader) {
   Analysis analysis;
-  analysis.findings = {finding_of("gpu-is-the-limit", 0)};
+  analysis.findings = {make_finding("gpu-is-the-limit", 0)};
   Finding& limit = analysis.findings.front();
   limit.changes = limit.to_run = {{"compute.speed", "1000"}};
   limit.evidence = "the GPU is the limit, busy 97.1 % of the time";
@@ -256,9 +256,9 @@ TEST(FindingsText, OfAFasterStepSaysWhatTheLoaderCanFeed) {
               testing::EndsWith("; the loader can feed more than 100 times as many samples"));
 }
 
-TEST(FindingsText, WhatSavesNoTimeIsNoGain) {
+TEST(FindingsText, ReportsEqualSpeedIfNoTimeIsSaved) {
   Analysis analysis;
-  analysis.findings = {finding_of("prefetch-wastes-memory", 0)};
+  analysis.findings = {make_finding("prefetch-wastes-memory", 0)};
   EXPECT_THAT(other_findings(analysis).front(),
               testing::HasSubstr("num-workers=8 does about as well: 25.0 % to 50.0 % busy"));
 }
@@ -266,8 +266,8 @@ TEST(FindingsText, WhatSavesNoTimeIsNoGain) {
 TEST(FindingsText, SaysHowWellTheModelFits) {
   Analysis analysis;
   analysis.fit = GoodnessOfFit{-0.012, "decode", 0.008};
-  EXPECT_EQ(fit_line(analysis), "");  // nothing was predicted
-  analysis.findings = {finding_of("too-few-workers", 2)};
+  EXPECT_EQ(fit_line(analysis), "");  // no finding has a prediction
+  analysis.findings = {make_finding("too-few-workers", 2)};
   analysis.fit_notes = {"a note"};
   EXPECT_EQ(fit_line(analysis),
             "predicted: the model gives the base case's rate -1.2 %, decode +0.8 points; a note");

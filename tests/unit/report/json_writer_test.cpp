@@ -19,9 +19,9 @@ namespace {
 using namespace test;
 using testing::HasSubstr;
 
-std::string text_of(const RunRecord& record) {
+std::string record_json(const RunRecord& record) {
   std::ostringstream out;
-  write_json(out, result_of(record, analysed(record)));
+  write_json(out, make_result(record, analysed(record)));
   return out.str();
 }
 
@@ -60,7 +60,7 @@ TEST(JsonStream, WritesBothLayouts) {
 )");
 }
 
-TEST(JsonStream, NeverWritesWhatJsonHasNot) {
+TEST(JsonStream, WritesOnlyValidJson) {
   std::ostringstream out;
   {
     JsonStream stream(out);
@@ -81,7 +81,7 @@ TEST(JsonStream, NeverWritesWhatJsonHasNot) {
 }
 
 TEST(Json, HoldsThePromisedPaths) {
-  const nlohmann::json result = nlohmann::json::parse(text_of(full_record()));
+  const nlohmann::json result = nlohmann::json::parse(record_json(full_record()));
   for (const char* path : {"/schema",
                            "/tool/version",
                            "/machine/cpu",
@@ -148,7 +148,7 @@ TEST(Json, HoldsThePromisedPaths) {
 }
 
 TEST(Json, WritesSettingsByTheirKind) {
-  const nlohmann::json config = nlohmann::json::parse(text_of(full_record()))["config"];
+  const nlohmann::json config = nlohmann::json::parse(record_json(full_record()))["config"];
   EXPECT_EQ(config["num_workers"], 2);
   EXPECT_EQ(config["in_order"], true);
   EXPECT_EQ(config["compute"], "25ms");
@@ -156,17 +156,17 @@ TEST(Json, WritesSettingsByTheirKind) {
   EXPECT_EQ(config.size(), fields().size());
 }
 
-TEST(Json, HasNoBusyWithoutCompute) {
-  const RunRecord record = record_of(4, 40, [](std::int64_t) {
-    return step_of(0, {{Cause::decode, kMillisecond}});
+TEST(Json, WritesNullBusyWithoutCompute) {
+  const RunRecord record = make_run_record(4, 40, [](std::int64_t) {
+    return make_step_plan(0, {{Cause::decode, kMillisecond}});
   });
-  const nlohmann::json result = nlohmann::json::parse(text_of(record));
+  const nlohmann::json result = nlohmann::json::parse(record_json(record));
   EXPECT_TRUE(result["device"]["busy"].is_null());
   EXPECT_TRUE(result["ranks"][0]["busy"].is_null());
 }
 
-TEST(Json, TimesOfStepsAreRelativeAndExact) {
-  const std::string text = text_of(usual_record());
+TEST(Json, TimesStepsRelativelyAndExactly) {
+  const std::string text = record_json(usual_record());
   EXPECT_THAT(text, HasSubstr("\"first_ask_ns\": 5000000123"));
   EXPECT_THAT(text, HasSubstr("{\"rank\":0,\"step\":1,\"epoch\":0,\"worker\":1,\"samples\":16,"
                               "\"warmup\":true,\"first_of_epoch\":false,\"ask_s\":0.100000000,"));
@@ -174,22 +174,22 @@ TEST(Json, TimesOfStepsAreRelativeAndExact) {
                               "{\"capacity\":0.075000000}}"));
 }
 
-TEST(Json, TheAnswerAloneHasNoRows) {
+TEST(Json, OmitsRowsFromAnswer) {
   std::ostringstream out;
   const RunRecord record = full_record();
   const Analysis analysis = analysed(record);
-  write_json(out, answer_of(record, analysis));
+  write_json(out, default_answer(record, analysis));
   const nlohmann::json result = nlohmann::json::parse(out.str());
   EXPECT_TRUE(result.contains("verdict"));
   for (const char* key : {"ranks", "steps", "reservoir", "exemplars"})
     EXPECT_FALSE(result.contains(key));
 }
 
-TEST(JsonWriter, HasTheCeilingsThatAreKnown) {
+TEST(JsonWriter, WritesKnownCeilings) {
   RunRecord record = usual_record();
-  EXPECT_EQ(nlohmann::json::parse(text_of(record))["ceilings"].size(), 0u);
+  EXPECT_EQ(nlohmann::json::parse(record_json(record))["ceilings"].size(), 0u);
   record.metrics = {{"process.cpu_s", "s", "CPU time", 6.4}};  // 10 ms for each of 640 samples
-  const nlohmann::json ceilings = nlohmann::json::parse(text_of(record))["ceilings"];
+  const nlohmann::json ceilings = nlohmann::json::parse(record_json(record))["ceilings"];
   EXPECT_NEAR(ceilings["cores"]["samples_per_s"].get<double>(), 400, 1e-9);
   EXPECT_NEAR(ceilings["cores"]["reached"].get<double>(), 0.4, 1e-9);
 }

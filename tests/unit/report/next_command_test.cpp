@@ -14,9 +14,9 @@ constexpr const char* kUsual = "loaderscope run --num-workers 2 --batch-size 16 
 
 std::string next(const RunRecord& record) { return next_command(record, analyse(record)); }
 
-// Of a run whose first finding is mended by `changes`.
+// The next command after a run whose first finding is fixed by `changes`.
 std::string next_with(const Changes& changes,
-                      const RunRecord& record = record_of(4, 40, usual_step),
+                      const RunRecord& record = make_run_record(4, 40, usual_step),
                       const std::optional<Proof>& proof = {}) {
   Analysis analysis = analysis_with(record, changes);
   analysis.proof = proof;
@@ -24,7 +24,7 @@ std::string next_with(const Changes& changes,
 }
 
 std::string command_with(const Changes& changes,
-                         const RunRecord& record = record_of(4, 40, usual_step)) {
+                         const RunRecord& record = make_run_record(4, 40, usual_step)) {
   return command_for(record.config, changes);
 }
 
@@ -36,25 +36,25 @@ TEST(NextCommand, TriesTheChangesOfTheFirstFinding) {
             "loaderscope run --num-workers 2 --batch-size 16 --persistent-workers --compute 25ms");
 }
 
-// What was tried is taken where it helps.
+// A tried change becomes the next command if it helped.
 TEST(NextCommand, MakesTheChangesThatHaveHelped) {
-  RunRecord record = record_of(4, 40, usual_step);
+  RunRecord record = make_run_record(4, 40, usual_step);
   record.config.answer.prove.set(Prove::fix);
   Proof proof;
   proof.asked = Prove::fix;
   proof.exact = true;
   proof.base.runs = {{160, 0.25}};
-  ProofCase& of = proof.cases.emplace_back();
-  of.changes = {{"prefetch-factor", "4"}};
-  of.runs = {{320, 0.5}};
-  EXPECT_EQ(next_with(of.changes, record, proof), command_with({{"prefetch-factor", "4"}}));
-  of.runs = {{160, 0.25}};
-  EXPECT_EQ(next_with(of.changes, record, proof), "");
+  ProofCase& tried = proof.cases.emplace_back();
+  tried.changes = {{"prefetch-factor", "4"}};
+  tried.runs = {{320, 0.5}};
+  EXPECT_EQ(next_with(tried.changes, record, proof), command_with({{"prefetch-factor", "4"}}));
+  tried.runs = {{160, 0.25}};
+  EXPECT_EQ(next_with(tried.changes, record, proof), "");
 }
 
-// What is advised in words cannot be tried; what is blamed can be left out.
-TEST(NextCommand, ProvesWhereNothingCanBeSet) {
-  const RunRecord record = record_of(4, 40, usual_step);
+// Advice without a setting cannot be tried, but the blamed stage can be left out.
+TEST(NextCommand, ProvesIfNoSettingHelps) {
+  const RunRecord record = make_run_record(4, 40, usual_step);
   Analysis analysis = analysis_with(record, {{"decode.speed", "2"}});
   analysis.verdict = {};
   analysis.verdict.bound_by = "decode";
@@ -64,7 +64,7 @@ TEST(NextCommand, ProvesWhereNothingCanBeSet) {
 
 // A program that was measured from its start to its end has no more steps to give.
 TEST(NextCommand, AsksNoProgramForMoreThanItHas) {
-  RunRecord record = record_of(4, 10, usual_step);
+  RunRecord record = make_run_record(4, 10, usual_step);
   record.config.engine.value = "torch";
   record.config.program.command.set({"python", "train.py"});
   record.config.measure.duration.value = 0;
@@ -75,12 +75,12 @@ TEST(NextCommand, AsksNoProgramForMoreThanItHas) {
 }
 
 TEST(NextCommand, DropsWhatTheChangeContradicts) {
-  RunRecord record = record_of(4, 40, usual_step);
+  RunRecord record = make_run_record(4, 40, usual_step);
   record.config.loader.num_workers.set(0);
   record.config.loader.executor.set(Executor::inline_);
   EXPECT_EQ(command_with({{"num-workers", "4"}}, record),
             "loaderscope run --num-workers 4 --batch-size 16 --compute 25ms");
-  record = record_of(4, 40, usual_step);
+  record = make_run_record(4, 40, usual_step);
   record.config.loader.pin_memory.set(true);
   record.config.loader.memory.value = MemoryMode::pin_thread;
   EXPECT_EQ(command_with({{"memory", "pinned-slots"}}, record),
@@ -88,22 +88,22 @@ TEST(NextCommand, DropsWhatTheChangeContradicts) {
 }
 
 TEST(NextCommand, KeepsThePinThreadThatWasGiven) {
-  RunRecord record = record_of(4, 40, usual_step);
+  RunRecord record = make_run_record(4, 40, usual_step);
   record.config.loader.pin_memory.set(true);
   record.config.loader.memory.value = MemoryMode::pin_thread;
   EXPECT_EQ(command_with({{"num-workers", "4"}}, record),
             "loaderscope run --num-workers 4 --batch-size 16 --pin-memory --compute 25ms");
 }
 
-TEST(NextCommand, AsksTheModelWhereNoRunCanTell) {
+TEST(NextCommand, AsksModelAboutSpeedsThatNoRunCanChange) {
   const Changes faster = {{"decode.speed", "2"}};
   EXPECT_EQ(command_with(faster),
             "loaderscope what-if --num-workers 2 --batch-size 16 --compute 25ms --set "
             "decode.speed=2");
-  RunRecord record = record_of(4, 40, usual_step);
+  RunRecord record = make_run_record(4, 40, usual_step);
   record.config.answer.json.set("my run.json");
   EXPECT_EQ(command_with(faster, record), "loaderscope what-if 'my run.json' --set decode.speed=2");
-  record = record_of(4, 40, usual_step);
+  record = make_run_record(4, 40, usual_step);
   record.config.data.paths.set({"/data"});
   record.config.data.source.value = "files";
   EXPECT_EQ(command_with(faster, record),
@@ -111,8 +111,8 @@ TEST(NextCommand, AsksTheModelWhereNoRunCanTell) {
             "run.json && loaderscope what-if run.json --set decode.speed=2");
 }
 
-TEST(NextCommand, AsksTheModelHowElseAProgramCouldCopy) {
-  RunRecord record = record_of(4, 40, usual_step);
+TEST(NextCommand, AsksModelAboutOtherCopyModesOfProgram) {
+  RunRecord record = make_run_record(4, 40, usual_step);
   record.config.engine.value = "torch";
   record.config.program.command.set({"python", "train.py"});
   EXPECT_EQ(next_with({{"copy", "stream"}}, record),
@@ -122,13 +122,13 @@ TEST(NextCommand, AsksTheModelHowElseAProgramCouldCopy) {
 
 // The fix is what is tried, whether the run was saved or not.
 TEST(NextCommand, TriesTheFixOfASavedRun) {
-  RunRecord record = record_of(4, 40, usual_step);
+  RunRecord record = make_run_record(4, 40, usual_step);
   record.config.answer.json.set("my run.json");
   EXPECT_EQ(next_with({{"num-workers", "4"}}, record), std::string(kUsual) + " --try");
 }
 
 TEST(NextCommand, AsksForMoreEpochsWhereTheInputEnded) {
-  RunRecord record = record_of(4, 8, usual_step);
+  RunRecord record = make_run_record(4, 8, usual_step);
   record.config.measure.epochs.set(2);
   record.config.data.samples.set(96);
   EXPECT_EQ(
@@ -136,8 +136,8 @@ TEST(NextCommand, AsksForMoreEpochsWhereTheInputEnded) {
       "loaderscope run --samples 96 --num-workers 2 --batch-size 16 --compute 25ms --epochs 25");
 }
 
-TEST(NextCommand, SaysNothingOfARunThatWasInterrupted) {
-  RunRecord record = record_of(4, 10, usual_step);
+TEST(NextCommand, SuggestsNothingAfterInterruptedRun) {
+  RunRecord record = make_run_record(4, 10, usual_step);
   record.interrupted = true;
   EXPECT_EQ(next(record), "");
   EXPECT_EQ(analyse(record).verdict.withheld_reason,
@@ -145,15 +145,16 @@ TEST(NextCommand, SaysNothingOfARunThatWasInterrupted) {
 }
 
 TEST(NextCommand, MeasuresLongerWhenTheVerdictIsWithheld) {
-  EXPECT_EQ(next(record_of(4, 10, usual_step)), std::string(kUsual) + " --steps 100");
+  EXPECT_EQ(next(make_run_record(4, 10, usual_step)), std::string(kUsual) + " --steps 100");
 }
 
-TEST(NextCommand, IsNothingWhenTheGpuIsTheLimit) {
-  EXPECT_EQ(next(record_of(4, 40, [](std::int64_t) { return step_of(kSecond, {}); })), "");
+TEST(NextCommand, SuggestsNothingWhenGpuIsLimit) {
+  EXPECT_EQ(next(make_run_record(4, 40, [](std::int64_t) { return make_step_plan(kSecond, {}); })),
+            "");
 }
 
 TEST(NextCommand, QuotesForTheShell) {
-  RunRecord record = record_of(4, 40, usual_step);
+  RunRecord record = make_run_record(4, 40, usual_step);
   Injection injection = parse_injection("read=+5ms@p=0.01");
   record.config.declared.inject.set({injection});
   record.config.data.paths.set({"it's here"});

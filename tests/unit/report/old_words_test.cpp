@@ -43,7 +43,7 @@ std::string renamed(std::string text, const Renames& renames) {
 
 std::string json_of_run(const RunRecord& record) {
   std::ostringstream out;
-  write_json(out, result_of(record, analysed(record, {})));
+  write_json(out, make_result(record, analysed(record, {})));
   return out.str();
 }
 
@@ -73,7 +73,7 @@ bool is_word_of_today(WordKind kind, std::string_view name) {
   return false;
 }
 
-TEST(OldWords, LeadToWordsOfToday) {
+TEST(OldWords, MapsToCurrentWords) {
   for (const OldWord& word : old_words()) {
     EXPECT_TRUE(is_word_of_today(word.kind, word.name)) << word.name;
     EXPECT_FALSE(is_word_of_today(word.kind, word.old_name)) << word.old_name;
@@ -84,7 +84,7 @@ TEST(OldWords, LeadToWordsOfToday) {
   EXPECT_EQ(old_word(WordKind::setting, "seed"), "");
 }
 
-TEST(OldWords, AreReadInSavedRun) {
+TEST(OldWords, ReplacesOldWordsInSavedRun) {
   RunRecord record = full_record();
   record.engine = record.config.engine.value = "import";
   record.config.loader.task.set(TaskShape::sample);
@@ -109,9 +109,9 @@ TEST(OldWords, AreReadInSavedRun) {
   EXPECT_EQ(value_of(read.record.metrics, "gpu.throttled_share"), 0.25);
   EXPECT_EQ(value_of(read.record.metrics, "rendezvous.notification_delay_s"), 0.5);
   EXPECT_EQ(json_of_run(read.record), now);
-  EXPECT_EQ(table_of(read.record), table_of(record));
-  EXPECT_THAT(table_of(read.record), HasSubstr("gpu.throttled_by_heat_share"));
-  EXPECT_THAT(table_of(read.record), Not(HasSubstr("held_by")));
+  EXPECT_EQ(table_text(read.record), table_text(record));
+  EXPECT_THAT(table_text(read.record), HasSubstr("gpu.throttled_by_heat_share"));
+  EXPECT_THAT(table_text(read.record), Not(HasSubstr("held_by")));
 }
 
 // The result of another kind, with the words of an earlier version, is written with those of today.
@@ -126,26 +126,26 @@ void expect_same_after_renaming(std::string_view kind_name, const AnyResult& res
   EXPECT_EQ(again.str(), now.str());
 }
 
-TEST(OldWords, AreReadInSavedWatch) {
+TEST(OldWords, ReplacesOldWordsInSavedWatch) {
   watch::Watch watch = sample_watch();
   watch.limit = watch::Limit::hang;
-  expect_same_after_renaming("watch", result_of(watch, "test"),
+  expect_same_after_renaming("watch", make_result(watch, "test"),
                              {{"\"limit\": \"hang\"", "\"limit\": \"standing\""}});
 }
 
-TEST(OldWords, AreReadInSavedSweep) {
+TEST(OldWords, ReplacesOldWordsInSavedSweep) {
   const Experiment sweep =
       plan(scenario("cost = decode=8ms\ncompute = 12ms\nbatch = 4\ncores = 4\nsamples = 1000\n"
                     "task = sample\nworkers = 2\nhang-after = 3s"),
            {"prefetch-depth=2,4"});
-  expect_same_after_renaming("sweep", result_of(sweep, "test"),
+  expect_same_after_renaming("sweep", make_result(sweep, "test"),
                              {{"\"prefetch_depth\"", "\"window\""},
                               {"\"prefetch-depth\"", "\"window\""},
                               {"hang_after", "stall_after"},
                               {"hang-after", "stall-after"}});
 }
 
-TEST(OldWords, AreReadInScenarios) {
+TEST(OldWords, ReplacesOldWordsInScenarios) {
   RunConfig config;
   const Scenario scenario = parse_scenario(
       "# expect: finding serialisation-tax num-workers=0\ntask = sample\nwindow = 3\n"
@@ -157,12 +157,12 @@ TEST(OldWords, AreReadInScenarios) {
   EXPECT_EQ(parse_change("window=4"), (Change{"prefetch-depth", "4"}));
 }
 
-TEST(OldWords, AreReadInData) {
+TEST(OldWords, ReplacesOldWordsInData) {
   EXPECT_EQ(parse_data("npy:a.npy?window=4&stride=2", "").words,
             (FormatParameters{{"length", "4"}, {"stride", "2"}}));
 }
 
-TEST(OldWords, AreReadInConditions) {
+TEST(OldWords, ReplacesOldWordsInConditions) {
   EXPECT_EQ(parse_requirement("gpu.held_share < 0.1").path, "gpu.throttled_share");
   EXPECT_EQ(parse_requirement("config.stall_after == 10s").path, "config.hang_after");
   EXPECT_EQ(parse_requirement("config.window >= 2").path, "config.prefetch_depth");

@@ -1,4 +1,4 @@
-// The figures of a page, and where they stand in the result that it carries.
+// The numbers of a page and their paths in the result that the page carries.
 #pragma once
 
 #include <cctype>
@@ -15,7 +15,7 @@ struct PageFigure {
   std::string path;
 };
 
-inline std::vector<PageFigure> figures_of(const std::string& page) {
+inline std::vector<PageFigure> find_figures(const std::string& page) {
   static const std::regex figure("<data value=\"([^\"]+)\" data-path=\"([^\"]+)\">");
   std::vector<PageFigure> figures;
   for (std::sregex_iterator it(page.begin(), page.end(), figure), end; it != end; ++it)
@@ -29,7 +29,7 @@ inline nlohmann::json result_carried_by(const std::string& page) {
   return nlohmann::json::parse(page.substr(at, page.find("</script>", at) - at));
 }
 
-// Names of objects and numbers of arrays, parted by dots.
+// The number at `path`, which has names of members and indices of arrays, separated by dots.
 inline double value_at(const nlohmann::json& result, const std::string& path) {
   std::istringstream names(path);
   const nlohmann::json* at = &result;

@@ -23,13 +23,14 @@ struct Event {
   std::int64_t value = 0;
 };
 
-// What a reader of the format makes of the bytes.
+// The trace that a reader of the format builds from the bytes.
 struct Trace {
   std::map<std::uint64_t, std::string> tracks;  // threads and processes by their names
   std::map<std::uint64_t, std::string> names, categories;
   std::vector<Event> events;
 
-  // Of the slices of a category on threads of a name, by name. Slices of a track end in turns.
+  // The total time of slices per name, for one category and one thread name. Slices of a track do
+  // not overlap.
   std::map<std::string, Nanos> sums(const std::string& thread, const std::string& category) const {
     std::map<std::string, Nanos> sums;
     std::map<std::uint64_t, Event> open;
@@ -50,7 +51,7 @@ struct Trace {
   }
 };
 
-Event event_in(pbf_reader reader) {
+Event parse_event(pbf_reader reader) {
   Event event;
   while (reader.next()) {
     switch (reader.tag()) {
@@ -105,12 +106,12 @@ void read_descriptor(pbf_reader reader, Trace& trace) {
       trace.tracks[track] = reader.get_string();
     } else if (reader.tag() == 3 || reader.tag() == 4) {
       const std::uint32_t name = reader.tag() == 3 ? 6 : 5;
-      pbf_reader of = reader.get_message();
-      while (of.next()) {
-        if (of.tag() == name)
-          trace.tracks[track] = of.get_string();
+      pbf_reader owner = reader.get_message();
+      while (owner.next()) {
+        if (owner.tag() == name)
+          trace.tracks[track] = owner.get_string();
         else
-          of.skip();
+          owner.skip();
       }
     } else {
       reader.skip();
@@ -118,10 +119,10 @@ void read_descriptor(pbf_reader reader, Trace& trace) {
   }
 }
 
-Trace trace_of(const RunRecord& record) {
+Trace make_trace(const RunRecord& record) {
   std::ostringstream out;
   const Analysis none;
-  write_perfetto(out, result_of(record, none));
+  write_perfetto(out, make_result(record, none));
   const std::string bytes = out.str();
   Trace trace;
   pbf_reader packets(bytes);
@@ -132,7 +133,7 @@ Trace trace_of(const RunRecord& record) {
       if (packet.tag() == 8) {
         at = packet.get_uint64();
       } else if (packet.tag() == 11) {
-        trace.events.push_back(event_in(packet.get_message()));
+        trace.events.push_back(parse_event(packet.get_message()));
         trace.events.back().at = at;
       } else if (packet.tag() == 12) {
         read_names(packet.get_message(), trace);
@@ -146,23 +147,22 @@ Trace trace_of(const RunRecord& record) {
   return trace;
 }
 
-TEST(Perfetto, GivesBackTheAccount) {
+TEST(Perfetto, WritesTheAccount) {
   const RunRecord record = full_record();
   const Account account = analyse(record).account;
-  const std::map<std::string, Nanos> sums = trace_of(record).sums("training", "account");
+  const std::map<std::string, Nanos> sums = make_trace(record).sums("training", "account");
   EXPECT_EQ(sums.at("compute"), account.compute);
   Nanos sum = account.compute;
   for (const auto& word : Words<Cause>::table()) {
-    const auto of_cause = sums.find(std::string(word.name));
-    EXPECT_EQ(of_cause == sums.end() ? 0 : of_cause->second, account.stall[word.value])
-        << word.name;
+    const auto found = sums.find(std::string(word.name));
+    EXPECT_EQ(found == sums.end() ? 0 : found->second, account.stall[word.value]) << word.name;
     sum += account.stall[word.value];
   }
   EXPECT_EQ(sum, account.window);
 }
 
-TEST(Perfetto, HasAProcessARankAndABatchIsOneFlow) {
-  const Trace trace = trace_of(two_ranks());
+TEST(Perfetto, GivesRankOneProcessAndBatchOneFlow) {
+  const Trace trace = make_trace(two_ranks());
   std::set<std::string> names;
   for (const auto& [track, name] : trace.tracks) names.insert(name);
   EXPECT_TRUE(names.count("rank 0") && names.count("rank 1") && names.count("batches ready"));
@@ -172,9 +172,9 @@ TEST(Perfetto, HasAProcessARankAndABatchIsOneFlow) {
   for (const auto& [flow, tracks] : tracks_of_flow) EXPECT_GE(tracks.size(), 1u);
 }
 
-TEST(Perfetto, CountsWhatIsReadyAndNeverLessThanNothing) {
+TEST(Perfetto, CountsReadyBatchesFromZero) {
   std::int64_t least = 0, most = 0;
-  for (const Event& event : trace_of(full_record()).events) {
+  for (const Event& event : make_trace(full_record()).events) {
     if (event.type != 4) continue;
     least = std::min(least, event.value);
     most = std::max(most, event.value);
@@ -183,10 +183,10 @@ TEST(Perfetto, CountsWhatIsReadyAndNeverLessThanNothing) {
   EXPECT_GT(most, 0);
 }
 
-TEST(Perfetto, SaysWhatItLeavesOut) {
-  const RunRecord record =
-      record_of(0, 200'010, [](std::int64_t) { return step_of(25 * kMillisecond, {}); });
-  const Trace trace = trace_of(record);
+TEST(Perfetto, ReportsStepsThatItLeavesOut) {
+  const RunRecord record = make_run_record(
+      0, 200'010, [](std::int64_t) { return make_step_plan(25 * kMillisecond, {}); });
+  const Trace trace = make_trace(record);
   bool is_said = false;
   for (const auto& [number, name] : trace.names)
     is_said = is_said || name == "10 steps from here on are left out";

@@ -44,7 +44,7 @@ TEST(Requirement, ComparesNumbers) {
             "--require 'device.busy >= 0.85' is not met: it is 0.25");
 }
 
-TEST(Requirement, ShowsAsManyDigitsAsTellTheValueFromWhatIsRequired) {
+TEST(Requirement, ShowsValueWithThreeDigits) {
   RunRecord record = full_record();
   const auto said = [&](const std::string& text) { return evaluate(text, record).sentence; };
   const double rate = analysed(record).samples_per_s.mean;
@@ -55,17 +55,17 @@ TEST(Requirement, ShowsAsManyDigitsAsTellTheValueFromWhatIsRequired) {
   EXPECT_THAT(said("device.busy > 25.001 %"), HasSubstr("is not met: it is 25 %"));
 }
 
-std::string junit_of(std::vector<std::string> requirements) {
+std::string junit_text(std::vector<std::string> requirements) {
   RunRecord record = full_record();
   record.config.answer.require.set(std::move(requirements));
   const Analysis analysis = analysed(record);
   std::ostringstream out;
-  find_row("junit", report_table()).write(out, result_of(record, analysis), {});
+  find_row("junit", report_table()).write(out, make_result(record, analysis), {});
   return out.str();
 }
 
-TEST(Requirement, IsATestOfItsOwnInJunit) {
-  const std::string text = junit_of(
+TEST(Requirement, WritesOneTestPerRequirementToJunit) {
+  const std::string text = junit_text(
       {"device.busy >= 0.25", "device.busy >= 0.85", "cost.per_day >= 1", "window.steps == 40"});
   EXPECT_THAT(text, HasSubstr("<testsuites name=\"loaderscope\" tests=\"4\" failures=\"1\" "
                               "skipped=\"1\" errors=\"0\">"));
@@ -73,7 +73,7 @@ TEST(Requirement, IsATestOfItsOwnInJunit) {
               HasSubstr("name=\"device.busy &gt;= 0.85\">\n      <failure message=\"--require "
                         "'device.busy &gt;= 0.85' is not met: it is 0.25\"/>"));
   EXPECT_THAT(text, HasSubstr("name=\"cost.per_day &gt;= 1\">\n      <skipped message="));
-  EXPECT_THAT(junit_of({}), HasSubstr("<skipped message=\"none was given"));
+  EXPECT_THAT(junit_text({}), HasSubstr("<skipped message=\"none was given"));
 }
 
 TEST(Requirement, ToleratesUnits) {
@@ -95,8 +95,8 @@ TEST(Requirement, ComparesWordsAndSwitches) {
   EXPECT_THROW(evaluate("device.busy >= much"), UsageError);
 }
 
-TEST(Requirement, CannotTellWhatIsWithheld) {
-  const RunRecord shorter = record_of(4, 10, usual_step);
+TEST(Requirement, ReportsUnknownForWithheldValues) {
+  const RunRecord shorter = make_run_record(4, 10, usual_step);
   const RequirementResult result = evaluate("verdict.bound_by == decode", shorter);
   EXPECT_EQ(result.outcome, Outcome::cannot_tell);
   EXPECT_THAT(result.sentence, HasSubstr("cannot be told: 10 steps were measured"));
@@ -109,7 +109,7 @@ TEST(Requirement, CannotTellWhatIsWithheld) {
   EXPECT_EQ(outcome("stages.pin.p99_s < 1ms"), Outcome::cannot_tell);  // did not run
 }
 
-TEST(Requirement, CannotTellOfAGpuThatWasNotSeen) {
+TEST(Requirement, ReportsUnknownForUnseenGpu) {
   RunRecord record = full_record();
   record.config.trainer.device.set("script");
   EXPECT_EQ(outcome("device.busy >= 0.25", record), Outcome::met) << "it trains on the CPU";
@@ -118,12 +118,12 @@ TEST(Requirement, CannotTellOfAGpuThatWasNotSeen) {
   EXPECT_EQ(result.outcome, Outcome::cannot_tell);
   EXPECT_THAT(result.sentence, HasSubstr("0.25 of the training as the host saw it"));
   EXPECT_EQ(outcome("throughput.samples_per_s.mean >= 160", record), Outcome::met);
-  EXPECT_THAT(table_of(record), HasSubstr("whose own times are not known"));
+  EXPECT_THAT(table_text(record), HasSubstr("whose own times are not known"));
   record.config.trainer.device.set("cuda");
   EXPECT_EQ(outcome("device.busy >= 0.25", record), Outcome::met);
 }
 
-TEST(Requirement, KnowsPathsBeforeTheRun) {
+TEST(Requirement, ChecksPathsBeforeTheRun) {
   for (const char* good : {"device.busy >= 0.85", "stages.read.decompress.p999_s<1ms",
                            "queues.ready.mean_occupancy > 1", "memory.rss_bytes < 2GiB",
                            "epoch.predicted_s < 2h", "config.num_workers == 8",
@@ -138,7 +138,7 @@ TEST(Requirement, KnowsPathsBeforeTheRun) {
   EXPECT_THAT(syntax_error("device >= 0.85"), HasSubstr("no value 'device'"));
 }
 
-TEST(Requirement, RefusesWhatIsNoCondition) {
+TEST(Requirement, RejectsTextThatIsNoCondition) {
   for (const char* bad : {"", "device.busy", ">= 1", "device.busy >=", "device.busy = 1",
                           "device.busy => 1", "device.busy >== 1", "device.busy ! 1"}) {
     EXPECT_THAT(syntax_error(bad), HasSubstr("expected PATH OP VALUE")) << bad;

@@ -21,23 +21,23 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-std::string json_of(const RunRecord& record, const std::optional<Proof>& proof = full_proof()) {
+std::string saved_json(const RunRecord& record, const std::optional<Proof>& proof = full_proof()) {
   std::ostringstream out;
-  write_json(out, result_of(record, analysed(record, proof)));
+  write_json(out, make_result(record, analysed(record, proof)));
   return out.str();
 }
 
 void expect_same_after_reading(const RunRecord& record,
                                const std::optional<Proof>& proof = full_proof()) {
-  const std::string json = json_of(record, proof);
+  const std::string json = saved_json(record, proof);
   const SavedRun read = parse_result(json, "r.json");
   EXPECT_EQ(read.proof, proof);
-  EXPECT_EQ(json_of(read.record, read.proof), json);
-  EXPECT_EQ(table_of(read.record), table_of(record));
+  EXPECT_EQ(saved_json(read.record, read.proof), json);
+  EXPECT_EQ(table_text(read.record), table_text(record));
 }
 
 // The message of the error that `text` gives.
-std::string error_of(const std::string& text) {
+std::string parse_error(const std::string& text) {
   try {
     parse_result(text, "r.json");
   } catch (const RunError& error) {
@@ -48,20 +48,20 @@ std::string error_of(const std::string& text) {
 
 // The usual result with one text replaced by another.
 std::string error_after(const std::string& from, const std::string& to) {
-  std::string json = json_of(full_record());
+  std::string json = saved_json(full_record());
   const auto at = json.find(from);
   EXPECT_NE(at, json.npos) << from;
   if (at != json.npos) json.replace(at, from.size(), to);
-  return error_of(json);
+  return parse_error(json);
 }
 
-TEST(ReadResult, MetricsSayHowThoseOfHostsAreJoined) {
+TEST(ReadResult, ReadsJoinOfMetrics) {
   RunRecord record = usual_record();
   record.metrics = {{"a.mean", "1", "", 1},
                     {"a.total", "1", "", 2, false, MetricJoin::sum},
                     {"a.memory", "bytes", "", 3, false, MetricJoin::sum_of_machine},
                     {"a.name", "1", "", 4, false, MetricJoin::same}};
-  const std::vector<Metric> read = parse_result(json_of(record), "r.json").record.metrics;
+  const std::vector<Metric> read = parse_result(saved_json(record), "r.json").record.metrics;
   ASSERT_EQ(read.size(), record.metrics.size());
   for (std::size_t i = 0; i < read.size(); ++i)
     EXPECT_EQ(read[i].joined, record.metrics[i].joined) << read[i].name;
@@ -71,7 +71,7 @@ TEST(ReadResult, GivesBackWhatWasWritten) {
   expect_same_after_reading(usual_record());
   expect_same_after_reading(full_record());
   expect_same_after_reading(two_ranks());
-  expect_same_after_reading(record_of(4, 0, usual_step));
+  expect_same_after_reading(make_run_record(4, 0, usual_step));
   expect_same_after_reading(RunRecord{});
   RunRecord interrupted = full_record();
   interrupted.interrupted = true;
@@ -89,7 +89,7 @@ TEST(ReadResult, GivesBackSettingsAndWhichWereGiven) {
   record.config.loader.in_order.set(false);
   record.config.trainer.demand.set(1786.5);
   record.config.answer.require.set({"device.busy >= 0.85"});
-  const RunConfig read = parse_result(json_of(record), "r.json").record.config;
+  const RunConfig read = parse_result(saved_json(record), "r.json").record.config;
   EXPECT_EQ(read.declared.cost.value.size(), 2u);
   EXPECT_FALSE(read.loader.in_order.value);
   EXPECT_EQ(read.trainer.demand.value, 1786.5);
@@ -102,7 +102,7 @@ TEST(ReadResult, GivesBackSettingsAndWhichWereGiven) {
 
 TEST(ReadResult, GivesBackRowsAndExemplars) {
   const RunRecord written = full_record();
-  const RunRecord read = parse_result(json_of(written), "r.json").record;
+  const RunRecord read = parse_result(saved_json(written), "r.json").record;
   const RankRecord& rank = read.ranks.at(0);
   EXPECT_EQ(rank.rows.size(), 44);
   EXPECT_EQ(rank.rows.back().compute_end, written.ranks[0].rows.back().compute_end);
@@ -120,36 +120,36 @@ TEST(ReadResult, GivesBackRowsAndExemplars) {
 }
 
 TEST(ReadResult, RefusesWhatIsNoResult) {
-  EXPECT_THAT(error_of(""), HasSubstr("the file is empty"));
-  EXPECT_THAT(error_of("hello"), HasSubstr("not JSON"));
-  EXPECT_THAT(error_of("[]"), HasSubstr("has no 'schema'"));
-  EXPECT_THAT(error_of("3"), HasSubstr("has no 'schema'"));
-  EXPECT_THAT(error_of(R"({"name":"x","steps":[1,2]})"), HasSubstr("has no 'schema'"));
-  EXPECT_THAT(error_of(R"({"schema":7})"), HasSubstr("schema is not a text"));
-  EXPECT_THAT(error_of(R"({"schema":"nvbench/1"})"), HasSubstr("its schema is 'nvbench/1'"));
-  EXPECT_THAT(error_of(R"({"schema":"loaderscope.run/2"})"),
+  EXPECT_THAT(parse_error(""), HasSubstr("the file is empty"));
+  EXPECT_THAT(parse_error("hello"), HasSubstr("not JSON"));
+  EXPECT_THAT(parse_error("[]"), HasSubstr("has no 'schema'"));
+  EXPECT_THAT(parse_error("3"), HasSubstr("has no 'schema'"));
+  EXPECT_THAT(parse_error(R"({"name":"x","steps":[1,2]})"), HasSubstr("has no 'schema'"));
+  EXPECT_THAT(parse_error(R"({"schema":7})"), HasSubstr("schema is not a text"));
+  EXPECT_THAT(parse_error(R"({"schema":"nvbench/1"})"), HasSubstr("its schema is 'nvbench/1'"));
+  EXPECT_THAT(parse_error(R"({"schema":"loaderscope.run/2"})"),
               HasSubstr("use the loaderscope that wrote it"));
-  EXPECT_THAT(error_of(R"({"schema":"loaderscope.run/1"})"), HasSubstr("has no 'tool'"));
-  EXPECT_THAT(error_of(std::string(100'000, '[')), HasSubstr("nested deeper"));
+  EXPECT_THAT(parse_error(R"({"schema":"loaderscope.run/1"})"), HasSubstr("has no 'tool'"));
+  EXPECT_THAT(parse_error(std::string(100'000, '[')), HasSubstr("nested deeper"));
 }
 
 // Python's json gives small numbers an exponent, and with sort_keys another order.
 TEST(ReadResult, ReadsWhatAnotherProgramHasWrittenAgain) {
   for (const RunRecord& record : {full_record(), two_ranks()}) {
-    const std::string json = json_of(record);
+    const std::string json = saved_json(record);
     const std::string sorted = nlohmann::json::parse(json).dump();
     ASSERT_LT(sorted.find("\"ranks\""), sorted.find("\"schema\""));
-    EXPECT_EQ(nlohmann::json::parse(json_of(parse_result(sorted, "r.json").record)),
+    EXPECT_EQ(nlohmann::json::parse(saved_json(parse_result(sorted, "r.json").record)),
               nlohmann::json::parse(json));
     const std::string indented = nlohmann::ordered_json::parse(json).dump(4);
-    EXPECT_EQ(json_of(parse_result(indented, "r.json").record), json);
+    EXPECT_EQ(saved_json(parse_result(indented, "r.json").record), json);
   }
 }
 
 TEST(ReadResult, ReadsTimesWithAnExponent) {
   RunRecord record = full_record();
   record.before_first_ask = {{"index", 5}};
-  std::string json = json_of(record);
+  std::string json = saved_json(record);
   const std::string time = "\"before_first_ask\": {\n";
   ASSERT_NE(json.find(time), json.npos);
   json.insert(json.find(time) + time.size(),
@@ -163,14 +163,14 @@ TEST(ReadResult, ReadsTimesWithAnExponent) {
   for (const std::string wrong : {"1e-10", "1.5e-9", "1e300", "1e-99999999999", "1e99999999999"}) {
     std::string damaged = json;
     damaged.replace(damaged.find("8.7e-05"), 7, wrong);
-    EXPECT_NE(error_of(damaged), "no error") << wrong;
+    EXPECT_NE(parse_error(damaged), "no error") << wrong;
   }
 }
 
 TEST(ReadResult, RefusesAFileThatIsCutOff) {
-  const std::string json = json_of(full_record());
+  const std::string json = saved_json(full_record());
   for (std::size_t size : {std::size_t{30}, json.size() / 3, json.size() / 2, json.size() - 3}) {
-    EXPECT_THAT(error_of(json.substr(0, size)), HasSubstr("r.json: the file is cut off at byte"))
+    EXPECT_THAT(parse_error(json.substr(0, size)), HasSubstr("r.json: the file is cut off at byte"))
         << size;
   }
 }
@@ -233,18 +233,18 @@ TEST(ReadResult, RefusesWhatContradictsItself) {
 // 2^64 ranks more than there are: a sum in 64 bits would be right.
 TEST(ReadResult, RefusesHostsWithMoreRanksThanCanBeCounted) {
   RunRecord record = usual_record();
-  while (record.ranks.size() < 17) record.ranks.push_back(rank_of(4, 40, usual_step));
+  while (record.ranks.size() < 17) record.ranks.push_back(make_rank_record(4, 40, usual_step));
   record.hosts.resize(17);
   for (HostRecord& host : record.hosts) host.ranks = 1;
-  auto json = nlohmann::ordered_json::parse(json_of(record));
-  EXPECT_EQ(error_of(json.dump()), "no error");
+  auto json = nlohmann::ordered_json::parse(saved_json(record));
+  EXPECT_EQ(parse_error(json.dump()), "no error");
   for (auto& host : json["hosts"]) host["ranks"] = std::int64_t{1} << 60;
   json["hosts"][0]["ranks"] = 17;
-  EXPECT_THAT(error_of(json.dump()), HasSubstr("ranks together and 'ranks' holds 17"));
+  EXPECT_THAT(parse_error(json.dump()), HasSubstr("ranks together and 'ranks' holds 17"));
 }
 
 TEST(ReadResult, GivesBackWhatFactsAreCalled) {
-  const RunRecord read = parse_result(json_of(full_record()), "r.json").record;
+  const RunRecord read = parse_result(saved_json(full_record()), "r.json").record;
   EXPECT_EQ(read.details, full_record().details);
 }
 
@@ -271,8 +271,8 @@ TEST(ReadResult, NamesTheFileAndTheNextStep) {
 
 TEST(ReadResult, ReadsAFile) {
   const source::TempFolder folder;
-  const std::string path = folder.write("r.json", json_of(full_record()));
-  EXPECT_EQ(json_of(read_result(path).record), json_of(full_record()));
+  const std::string path = folder.write("r.json", saved_json(full_record()));
+  EXPECT_EQ(saved_json(read_result(path).record), saved_json(full_record()));
 }
 
 TEST(ReadResult, GivesBackEveryProof) {
@@ -286,7 +286,7 @@ TEST(ReadResult, GivesBackEveryProof) {
   proof = Proof{};
   proof.reason = "the verdict is withheld: not steady";
   expect_same_after_reading(record, proof);
-  EXPECT_THAT(table_of(record, {}, proof),
+  EXPECT_THAT(table_text(record, {}, proof),
               HasSubstr("not proved: the verdict is withheld: not steady\n"));
 }
 

@@ -16,7 +16,7 @@ namespace loaderscope::test {
 
 inline constexpr Nanos kFirstAsk = 5'000'000'123;  // not 0, and no whole microsecond
 
-// What one step takes.
+// Times of one step.
 struct StepPlan {
   Nanos compute = 25 * kMillisecond;
   PerCause<Nanos> stall{};
@@ -24,7 +24,8 @@ struct StepPlan {
   std::int32_t epoch = 0;
 };
 
-inline StepPlan step_of(Nanos compute, std::initializer_list<std::pair<Cause, Nanos>> stall) {
+inline StepPlan make_step_plan(Nanos compute,
+                               std::initializer_list<std::pair<Cause, Nanos>> stall) {
   StepPlan plan;
   plan.compute = compute;
   for (const auto& [cause, ns] : stall) plan.stall[cause] = ns;
@@ -33,7 +34,8 @@ inline StepPlan step_of(Nanos compute, std::initializer_list<std::pair<Cause, Na
 
 inline constexpr std::int32_t kSamplesPerStep = 16;
 
-inline StepRow row_of(const StepPlan& plan, std::int64_t step, Nanos idle_begin, bool warmup) {
+inline StepRow make_step_row(const StepPlan& plan, std::int64_t step, Nanos idle_begin,
+                             bool warmup) {
   StepRow row;
   row.step = step;
   row.epoch = plan.epoch;
@@ -51,13 +53,13 @@ inline StepRow row_of(const StepPlan& plan, std::int64_t step, Nanos idle_begin,
 }
 
 // A rank of `warmup` + `steps` steps; `plan` gets the index of the step, warm-up included.
-inline RankRecord rank_of(std::int64_t warmup, std::int64_t steps,
-                          const std::function<StepPlan(std::int64_t)>& plan) {
+inline RankRecord make_rank_record(std::int64_t warmup, std::int64_t steps,
+                                   const std::function<StepPlan(std::int64_t)>& plan) {
   RankRecord rank;
   rank.first_ask = rank.window_begin = rank.window_end = kFirstAsk;
   rank.warmup_steps = warmup;
   for (std::int64_t i = 0; i < warmup + steps; ++i) {
-    const StepRow row = row_of(plan(i), i, rank.window_end, i < warmup);
+    const StepRow row = make_step_row(plan(i), i, rank.window_end, i < warmup);
     rank.rows.push_back(row);
     rank.window_end = row.compute_end;
     if (i < warmup) rank.window_begin = row.compute_end;
@@ -74,15 +76,15 @@ inline void add_changed_steps(RankRecord& rank, std::int64_t steps,
                               const std::function<void(StepRow&)>& change) {
   const std::int64_t first = rank.rows.size();
   for (std::int64_t i = first; i < first + steps; ++i) {
-    StepRow row = row_of(plan(i), i, rank.window_end, false);
+    StepRow row = make_step_row(plan(i), i, rank.window_end, false);
     change(row);
     rank.rows.push_back(row);
     rank.window_end = row.compute_end;
   }
 }
 
-inline RunRecord record_of(std::int64_t warmup, std::int64_t steps,
-                           const std::function<StepPlan(std::int64_t)>& plan) {
+inline RunRecord make_run_record(std::int64_t warmup, std::int64_t steps,
+                                 const std::function<StepPlan(std::int64_t)>& plan) {
   RunRecord record;
   record.engine = "model";
   record.simulated = true;
@@ -92,40 +94,40 @@ inline RunRecord record_of(std::int64_t warmup, std::int64_t steps,
   record.config.loader.batch_size.set(kSamplesPerStep);
   record.config.trainer.compute.set({{Distribution::Shape::constant, 25e6, 0}});
   record.config.declared.cores.value = 4;
-  record.ranks.push_back(rank_of(warmup, steps, plan));
+  record.ranks.push_back(make_rank_record(warmup, steps, plan));
   return record;
 }
 
 // 40 steps of 100 ms after 4 of warm-up: 25 ms compute, 60 ms decode, 15 ms read.
 inline StepPlan usual_step(std::int64_t) {
-  StepPlan plan = step_of(25 * kMillisecond,
-                          {{Cause::decode, 60 * kMillisecond}, {Cause::read, 15 * kMillisecond}});
+  StepPlan plan = make_step_plan(
+      25 * kMillisecond, {{Cause::decode, 60 * kMillisecond}, {Cause::read, 15 * kMillisecond}});
   plan.why[Why::capacity] = 75 * kMillisecond;
   return plan;
 }
 
-inline RunRecord usual_record() { return record_of(4, 40, usual_step); }
+inline RunRecord usual_record() { return make_run_record(4, 40, usual_step); }
 
-// Cases that were run, that were not, and of which nothing was predicted.
+// A case with a prediction, a case without one, and a case that did not run.
 inline Proof full_proof() {
   Proof proof;
   proof.has_busy = true;
   proof.base.name = "base";
   proof.base.runs = {{160, 0.25}, {158, 0.2475}, {161, 0.2525}};
-  ProofCase of;
-  of.name = "decode knocked out";
-  of.knockouts = {Stage::decode};
-  of.runs = {{400, 0.625}, {398, 0.62}, {401, 0.63}};
-  of.predicted = ProofPrediction{{160, 0.25}, {400, 0.625}, 0.01};
-  proof.cases.push_back(of);
-  of.name = "a window 4 times as deep";
-  of.knockouts = {};
-  of.changes = {{"prefetch-factor", "8"}};
-  of.predicted.reset();
-  proof.cases.push_back(of);
-  of.missing = "the disk is full";
-  of.runs.clear();
-  proof.cases.push_back(of);
+  ProofCase tried;
+  tried.name = "decode knocked out";
+  tried.knockouts = {Stage::decode};
+  tried.runs = {{400, 0.625}, {398, 0.62}, {401, 0.63}};
+  tried.predicted = ProofPrediction{{160, 0.25}, {400, 0.625}, 0.01};
+  proof.cases.push_back(tried);
+  tried.name = "a window 4 times as deep";
+  tried.knockouts = {};
+  tried.changes = {{"prefetch-factor", "8"}};
+  tried.predicted.reset();
+  proof.cases.push_back(tried);
+  tried.missing = "the disk is full";
+  tried.runs.clear();
+  proof.cases.push_back(tried);
   return proof;
 }
 
@@ -186,11 +188,11 @@ inline RunRecord two_ranks() {
   RunRecord record = usual_record();
   record.config.trainer.ranks.set(2);
   record.config.trainer.sync_ranks.set(true);
-  record.ranks.push_back(rank_of(4, 40, [](std::int64_t) {
-    return step_of(30 * kMillisecond,
-                   {{Cause::decode, 60 * kMillisecond}, {Cause::read, 10 * kMillisecond}});
+  record.ranks.push_back(make_rank_record(4, 40, [](std::int64_t) {
+    return make_step_plan(30 * kMillisecond,
+                          {{Cause::decode, 60 * kMillisecond}, {Cause::read, 10 * kMillisecond}});
   }));
-  RankRecord waiting = rank_of(4, 0, usual_step);
+  RankRecord waiting = make_rank_record(4, 0, usual_step);
   add_changed_steps(waiting, 40, usual_step,
                     [](StepRow& row) { row.waiting_for_ranks = 5 * kMillisecond; });
   waiting.samples = record.ranks[0].samples;
@@ -198,18 +200,18 @@ inline RunRecord two_ranks() {
   return record;
 }
 
-// What `run --verbose` prints of it.
+// The analysis that `run --verbose` prints.
 inline Analysis analysed(const RunRecord& record, std::optional<Proof> proof = full_proof()) {
   Analysis analysis = analyse(record);
   analysis.proof = std::move(proof);
   return analysis;
 }
 
-inline std::string table_of(const RunRecord& record, ReportStyle style = {},
-                            const std::optional<Proof>& proof = {}) {
+inline std::string table_text(const RunRecord& record, ReportStyle style = {},
+                              const std::optional<Proof>& proof = {}) {
   std::ostringstream out;
   style.verbose = true;
-  write_table(out, result_of(record, analysed(record, proof)), style);
+  write_table(out, make_result(record, analysed(record, proof)), style);
   return out.str();
 }
 

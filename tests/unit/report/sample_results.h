@@ -1,4 +1,4 @@
-// Results of every kind but a run: with all that can stand in them, and with nothing.
+// Results of every kind except a run: one with all fields and one that is empty.
 #pragma once
 
 #include <memory>
@@ -33,10 +33,10 @@ inline WhatIf sample_what_if() {
   answer.changes = {{"num-workers", "2"}};
   const Prediction predicted = model.predict(answer.changes);
   answer.gain = 1.75;
-  answer.fitted = case_of("fitted", model.fitted());
-  answer.measured = case_of("measured", analysis);
-  answer.predicted = case_of("predicted", predicted, analysis);
-  answer.verified = case_of("verified", analysis);
+  answer.fitted = what_if_case("fitted", model.fitted());
+  answer.measured = what_if_case("measured", analysis);
+  answer.predicted = what_if_case("predicted", predicted, analysis);
+  answer.verified = what_if_case("verified", analysis);
   answer.fit = analysis.fit;
   answer.storage = {{"storage.latency", 6e-3, 5e-3, "s", "a meaning", "a basis"},
                     {"cache.hit-rate", std::nullopt, 0.5, "1", "a meaning", ""}};
@@ -79,7 +79,7 @@ inline selftest::Result sample_selftest() {
   RunConfig config;
   config.engine.set("model");
   selftest::World world;
-  world.run = [](const RunConfig& of) { return run_model(of, {}); };
+  world.run = [](const RunConfig& settings) { return run_model(settings, {}); };
   world.now = [] { return Nanos{0}; };
   selftest::Result result =
       run_selftest(selftest::make_trials(config, MachineLimits{2}), {.rounds = 2}, world);
@@ -144,7 +144,7 @@ inline watch::Watch sample_watch() {
   full.machine.cores = 8;
   full.machine.others = {{"cc1plus", 1.5}};
   full.machine.quota = 2;
-  full.stands = {"rank 0 stands", "standing for 12 s"};
+  full.hang_states = {"rank 0 stands", "standing for 12 s"};
   full.unseen = full.notes = {"this"};
   judge(full);
   return full;
@@ -175,7 +175,7 @@ inline dataset::DatasetInfo sample_info() {
 template <class T>
 SavedResult held(T value) {
   const auto result = std::make_shared<T>(std::move(value));
-  return {result, result_of(*result, "1.0")};
+  return {result, make_result(*result, "1.0")};
 }
 
 inline std::vector<SavedResult> sample_results() {

@@ -1,4 +1,4 @@
-// How much of a terminal a text takes.
+// The rows of a terminal that a text takes.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ inline std::size_t screen_rows(const std::string& text, std::size_t columns = 10
   std::istringstream lines(text);
   std::size_t rows = 0;
   for (std::string line; std::getline(lines, line);)
-    rows += std::max<std::size_t>(1, (columns_of(line) + columns - 1) / columns);
+    rows += std::max<std::size_t>(1, (count_columns(line) + columns - 1) / columns);
   return rows;
 }
 

@@ -1,4 +1,4 @@
-// What sweep, tune, what-if and selftest print without --verbose fits a screen too.
+// Checks that the short output of sweep, tune, what-if and selftest fits a screen too.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,15 +37,15 @@ Experiment large_sweep() {
   return experiment;
 }
 
-TEST(ShortSweep, IsTheFastestCasesOfMany) {
-  std::ostringstream in_short, all;
-  write_table(in_short, result_of(large_sweep(), ""), {});
-  write_table(all, result_of(large_sweep(), ""), kVerboseStyle);
-  EXPECT_LE(screen_rows(in_short.str()), kRowsOfScreen) << in_short.str();
-  EXPECT_THAT(in_short.str(), testing::StartsWith("Best: num-workers=8 prefetch-factor=8: 730 "));
-  EXPECT_THAT(in_short.str(), HasSubstr("<- best"));
-  EXPECT_THAT(in_short.str(), HasSubstr("<- knee"));
-  EXPECT_THAT(in_short.str(), HasSubstr("and 52 slower ones, with --verbose\n"));
+TEST(ShortSweep, ShowsFastestCases) {
+  std::ostringstream brief, all;
+  write_table(brief, make_result(large_sweep(), ""), {});
+  write_table(all, make_result(large_sweep(), ""), kVerboseStyle);
+  EXPECT_LE(screen_rows(brief.str()), kRowsOfScreen) << brief.str();
+  EXPECT_THAT(brief.str(), testing::StartsWith("Best: num-workers=8 prefetch-factor=8: 730 "));
+  EXPECT_THAT(brief.str(), HasSubstr("<- best"));
+  EXPECT_THAT(brief.str(), HasSubstr("<- knee"));
+  EXPECT_THAT(brief.str(), HasSubstr("and 52 slower ones, with --verbose\n"));
   EXPECT_THAT(all.str(), Not(HasSubstr("--verbose")));
   EXPECT_GT(screen_rows(all.str()), 64u);
 }
@@ -57,18 +57,18 @@ TEST(ShortTune, KeepsTheSettingToUseAndTheNextCommand) {
   tune.best = 63;
   tune.recommended = 60;
   tune.limit = "decode";
-  std::ostringstream in_short, all;
-  write_table(in_short, result_of(tune, ""), {});
-  write_table(all, result_of(tune, ""), kVerboseStyle);
-  EXPECT_LE(screen_rows(in_short.str()), kRowsOfScreen) << in_short.str();
+  std::ostringstream brief, all;
+  write_table(brief, make_result(tune, ""), {});
+  write_table(all, make_result(tune, ""), kVerboseStyle);
+  EXPECT_LE(screen_rows(brief.str()), kRowsOfScreen) << brief.str();
   for (const char* part : {"\n  DataLoader(", "\n  use -> ", "\n  best ", "\nlimit: decode\n",
                            "\nmore with -vv: ", "\nnext: "})
-    EXPECT_THAT(in_short.str(), HasSubstr(part));
-  EXPECT_THAT(in_short.str(), Not(HasSubstr("a note")));
+    EXPECT_THAT(brief.str(), HasSubstr(part));
+  EXPECT_THAT(brief.str(), Not(HasSubstr("a note")));
   EXPECT_THAT(all.str(), HasSubstr("note: a note"));
 }
 
-TEST(ShortWhatIf, LeavesOutSmallCausesAndWhatNotesAreTooMany) {
+TEST(ShortWhatIf, LeavesOutSmallCausesAndExtraNotes) {
   WhatIf answer;
   answer.fitted.name = "fitted";
   answer.fitted.has_busy = true;
@@ -76,16 +76,16 @@ TEST(ShortWhatIf, LeavesOutSmallCausesAndWhatNotesAreTooMany) {
   Account& account = answer.fitted.account;
   account.stall[Cause::pin] = account.window / 500;
   for (int i = 0; i < 40; ++i) answer.notes.push_back("a note");
-  std::ostringstream in_short, all;
-  write_table(in_short, result_of(answer, ""), {});
-  write_table(all, result_of(answer, ""), kVerboseStyle);
-  EXPECT_LE(screen_rows(in_short.str()), kRowsOfScreen) << in_short.str();
-  EXPECT_THAT(in_short.str(), Not(HasSubstr("  pin ")));
-  EXPECT_THAT(in_short.str(), HasSubstr("more with -vv: notes\n"));
+  std::ostringstream brief, all;
+  write_table(brief, make_result(answer, ""), {});
+  write_table(all, make_result(answer, ""), kVerboseStyle);
+  EXPECT_LE(screen_rows(brief.str()), kRowsOfScreen) << brief.str();
+  EXPECT_THAT(brief.str(), Not(HasSubstr("  pin ")));
+  EXPECT_THAT(brief.str(), HasSubstr("more with -vv: notes\n"));
   EXPECT_THAT(all.str(), HasSubstr("  pin "));
 }
 
-selftest::Recovery recovery_of(const char* pipeline, Stage stage, double found) {
+selftest::Recovery make_recovery(const char* pipeline, Stage stage, double found) {
   selftest::Recovery recovery;
   recovery.pipeline = pipeline;
   recovery.stage = stage;
@@ -95,18 +95,19 @@ selftest::Recovery recovery_of(const char* pipeline, Stage stage, double found) 
   return recovery;
 }
 
-TEST(ShortSelftest, HasOfEachStageTheWorstAndAllThatWereNotFound) {
+TEST(ShortSelftest, ShowsWorstOfEachStageAndAllMissed) {
   selftest::Result result;
-  result.stages = {recovery_of("one", Stage::read, 1.0), recovery_of("one", Stage::decode, 0.99),
-                   recovery_of("two", Stage::read, 0.98), recovery_of("two", Stage::decode, 0.5),
-                   recovery_of("three", Stage::decode, 0.7)};
-  std::ostringstream in_short, all;
-  write_table(in_short, result_of(result, ""), {});
-  write_table(all, result_of(result, ""), kVerboseStyle);
-  EXPECT_THAT(in_short.str(), HasSubstr("98.0 %"));
-  EXPECT_THAT(in_short.str(), HasSubstr("50.0 %"));
-  EXPECT_THAT(in_short.str(), HasSubstr("70.0 %"));
-  EXPECT_THAT(in_short.str(), Not(HasSubstr("99.0 %")));
+  result.stages = {
+      make_recovery("one", Stage::read, 1.0), make_recovery("one", Stage::decode, 0.99),
+      make_recovery("two", Stage::read, 0.98), make_recovery("two", Stage::decode, 0.5),
+      make_recovery("three", Stage::decode, 0.7)};
+  std::ostringstream brief, all;
+  write_table(brief, make_result(result, ""), {});
+  write_table(all, make_result(result, ""), kVerboseStyle);
+  EXPECT_THAT(brief.str(), HasSubstr("98.0 %"));
+  EXPECT_THAT(brief.str(), HasSubstr("50.0 %"));
+  EXPECT_THAT(brief.str(), HasSubstr("70.0 %"));
+  EXPECT_THAT(brief.str(), Not(HasSubstr("99.0 %")));
   EXPECT_THAT(all.str(), HasSubstr("99.0 %"));
 }
 

@@ -27,14 +27,14 @@ RankRecord rank_with_waits(const std::vector<std::pair<Nanos, Nanos>>& deliverab
   return rank;
 }
 
-TEST(StepBuckets, CountWhatIsReadyWhenItIsAskedFor) {
+TEST(StepBuckets, CountsReadyBatchesAtEachRequest) {
   EXPECT_THAT(ready_when_asked(rank_with_waits({{10, 0}, {10, 20}, {15, 30}, {32, 35}, {90, 40}})),
               ElementsAre(0, 2, 1, 1, 0));
   EXPECT_THAT(ready_when_asked(rank_with_waits({{1, 10}, {2, 20}, {3, 30}})), ElementsAre(3, 2, 1));
   EXPECT_TRUE(ready_when_asked(rank_with_waits({})).empty());
 }
 
-TEST(StepBuckets, KeepEveryStepAndTheLongest) {
+TEST(StepBuckets, KeepsEveryStepAndTheLongest) {
   std::vector<std::pair<Nanos, Nanos>> steps;
   for (Nanos i = 0; i < 1001; ++i) steps.emplace_back(10 * i + (i == 500 ? 400 : 0), 10 * i);
   const StepBuckets stretches = step_stretches(rank_with_waits(steps), 100);

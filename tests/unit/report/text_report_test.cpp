@@ -1,4 +1,4 @@
-// What `run` prints without --verbose fits a screen, whatever is in the record.
+// Checks that the short output of `run` fits a screen with any record.
 #include "report/text_report.h"
 #include "report/results.h"
 
@@ -22,11 +22,11 @@ using testing::StartsWith;
 
 std::string short_table(const RunRecord& record, const Analysis& analysis) {
   std::ostringstream out;
-  write_table(out, result_of(record, analysis), {});
+  write_table(out, make_result(record, analysis), {});
   return out.str();
 }
 
-TEST(ShortTable, IsTheAnswerTheFixTheAccountTheStagesAndTheNextCommand) {
+TEST(ShortTable, WritesAnswerFixAccountStagesAndNextCommand) {
   const RunRecord record = full_record();
   Analysis analysis = analysis_with(record, {{"num-workers", "4"}});
   analysis.findings.push_back(sample_finding({{"batch-size", "8"}}));
@@ -61,15 +61,15 @@ next: loaderscope run --samples 64000 --num-workers 2 --batch-size 16 --compute 
 // Every cause has a share, every stage took time, and each thing that can be said is said at
 // length.
 RunRecord crowded_record(int ranks) {
-  StepPlan plan = step_of(25 * kMillisecond, {});
+  StepPlan plan = make_step_plan(25 * kMillisecond, {});
   Nanos stall = 40 * kMillisecond;
   for (const auto& word : Words<Cause>::table()) {
     if (word.value != Cause::other) plan.stall[word.value] = stall = stall * 9 / 10;
   }
   plan.why = {10 * kMillisecond, 10 * kMillisecond, 5 * kMillisecond, 5 * kMillisecond};
-  RunRecord record = record_of(4, 40, [&](std::int64_t) { return plan; });
+  RunRecord record = make_run_record(4, 40, [&](std::int64_t) { return plan; });
   for (int rank = 1; rank < ranks; ++rank)
-    record.ranks.push_back(rank_of(4, 40, [&](std::int64_t) { return plan; }));
+    record.ranks.push_back(make_rank_record(4, 40, [&](std::int64_t) { return plan; }));
   record.config.trainer.ranks.set(ranks);
   record.config.answer.json.set("a result of a name that is not short at all.json");
   for (RankRecord& rank : record.ranks) {
@@ -118,7 +118,7 @@ TEST(ShortTable, FitsAScreenWithManyCausesFindingsNotesAndRanks) {
   }
 }
 
-TEST(ShortTable, KeepsTheAccountsChiefCausesWhereThereIsMuchToSay) {
+TEST(ShortTable, KeepsMainCausesOfAccountInLongReport) {
   const RunRecord record = crowded_record(8);
   Analysis analysis = with_findings(record, 30, 0);
   analysis.findings.front().evidence = "2 workers never rest";
@@ -132,17 +132,17 @@ TEST(ShortTable, KeepsTheAccountsChiefCausesWhereThereIsMuchToSay) {
 }
 
 TEST(ShortTable, PutsSmallCausesTogether) {
-  const RunRecord record = record_of(4, 40, [](std::int64_t) {
-    return step_of(50 * kMillisecond, {{Cause::decode, 49 * kMillisecond},
-                                       {Cause::read, 300 * kMicrosecond},
-                                       {Cause::pin, 200 * kMicrosecond}});
+  const RunRecord record = make_run_record(4, 40, [](std::int64_t) {
+    return make_step_plan(50 * kMillisecond, {{Cause::decode, 49 * kMillisecond},
+                                              {Cause::read, 300 * kMicrosecond},
+                                              {Cause::pin, 200 * kMicrosecond}});
   });
   const std::string text = short_table(record, analyse(record));
   EXPECT_THAT(text, HasSubstr("\n  2 more    500.0 us   0.5 %"));
   EXPECT_THAT(text, HasSubstr("read, pin\n"));
 }
 
-TEST(TextReportBuilder, LeavesOutTheLastOfWhatMattersLeast) {
+TEST(TextReportBuilder, LeavesOutLastLineOfLowestPriority) {
   TextReportBuilder screen({});
   screen.line(LinePriority::needed, "answer");
   screen.line(LinePriority::beside, "first aside");

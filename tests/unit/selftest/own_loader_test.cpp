@@ -1,4 +1,4 @@
-// Which delays the self-test tries on somebody else's loader.
+// Delays that the self-test tries on a loader of the user.
 #include "experiment/selftest/pipelines.h"
 
 #include <gmock/gmock.h>
@@ -22,7 +22,7 @@ RunConfig given() {
 }
 
 // 8 steps of `batch` samples, 10 ms each, in which every sample is decoded and one is read.
-RunRecord run_of(const RunConfig& config, std::int64_t batch, std::int64_t workers) {
+RunRecord made_run(const RunConfig& config, std::int64_t batch, std::int64_t workers) {
   RunRecord record;
   record.config = config;
   record.config.loader.num_workers.value = workers;
@@ -40,18 +40,18 @@ RunRecord run_of(const RunConfig& config, std::int64_t batch, std::int64_t worke
   return record;
 }
 
-std::vector<Stage> stages_of(const Trial& trial) {
+std::vector<Stage> delayed_stages(const Trial& trial) {
   std::vector<Stage> stages;
   for (const Delay& delay : trial.delays) stages.push_back(delay.stage);
   return stages;
 }
 
-TEST(OwnLoader, IsTriedInTheStagesThatEverySampleOrBatchHas) {
+TEST(OwnLoader, TriesStagesOfEverySampleOrBatch) {
   const OwnLoader own = try_loader(given(), kLimits, [](const RunConfig& config) {
     EXPECT_EQ(config.loader.batch_size, 4);
-    return run_of(config, 4, 3);
+    return made_run(config, 4, 3);
   });
-  EXPECT_THAT(stages_of(own.trial),
+  EXPECT_THAT(delayed_stages(own.trial),
               ElementsAre(Stage::decode, Stage::collate, Stage::h2d, Stage::launch));
   EXPECT_THAT(own.notes, ElementsAre(HasSubstr("read is not tried: not every sample has it")));
   EXPECT_EQ(own.trial.base.loader.num_workers, 1);
@@ -64,10 +64,10 @@ TEST(OwnLoader, IsTriedInTheStagesThatEverySampleOrBatchHas) {
   }
 }
 
-TEST(OwnLoader, MayMakeItsBatchesItself) {
+TEST(OwnLoader, AcceptsLoaderThatDecidesBatchSize) {
   const OwnLoader own = try_loader(given(), kLimits, [](const RunConfig& config) {
     if (config.loader.batch_size.given) throw RunError("batch-size: the loader decides it");
-    return run_of(config, 16, 0);
+    return made_run(config, 16, 0);
   });
   EXPECT_FALSE(own.trial.base.loader.batch_size.given);
   EXPECT_FALSE(own.trial.base.loader.num_workers.given);

@@ -1,4 +1,4 @@
-// What the self-test makes of runs: in virtual time, where every delay must be found exactly.
+// Results of the self-test in virtual time, where every delay must be found exactly.
 #include "experiment/selftest/selftest.h"
 
 #include <gmock/gmock.h>
@@ -19,17 +19,17 @@
 namespace loaderscope::selftest {
 namespace {
 
-RunConfig of_model() {
+RunConfig model_config() {
   RunConfig config;
   config.engine.set("model");
   return config;
 }
 
-std::vector<Trial> trials_of_model() { return make_trials(of_model(), MachineLimits{2}); }
+std::vector<Trial> trials_of_model() { return make_trials(model_config(), MachineLimits{2}); }
 
-RunRecord in_model(const RunConfig& config) { return run_model(config, {}); }
+RunRecord run_in_model(const RunConfig& config) { return run_model(config, {}); }
 
-// Of every run the same second passes.
+// Each run takes one second.
 class Clock {
  public:
   World world(std::function<RunRecord(const RunConfig&)> run) {
@@ -48,7 +48,7 @@ class Clock {
   Nanos now_ = 0;
 };
 
-// As the model, but it books to `to` a part of what it should book to augment.
+// Runs the model, but books `part` of the stall of augment to `to`.
 RunRecord misbooked(const RunConfig& config, double part, Cause to) {
   RunRecord record = run_model(config, {});
   StepRows rows;
@@ -62,7 +62,7 @@ RunRecord misbooked(const RunConfig& config, double part, Cause to) {
   return record;
 }
 
-const Recovery& recovery_of(const Result& result, Stage stage) {
+const Recovery& find_recovery(const Result& result, Stage stage) {
   for (const Recovery& recovery : result.stages) {
     if (recovery.stage == stage) return recovery;
   }
@@ -71,7 +71,7 @@ const Recovery& recovery_of(const Result& result, Stage stage) {
 
 TEST(Selftest, FindsEveryDelayOfTheModelExactly) {
   Clock clock;
-  const Result result = run_selftest(trials_of_model(), {}, clock.world(in_model));
+  const Result result = run_selftest(trials_of_model(), {}, clock.world(run_in_model));
   EXPECT_TRUE(result.passed());
   EXPECT_EQ(result.contention, 0);
   for (const Recovery& recovery : result.stages) {
@@ -98,16 +98,16 @@ TEST(Selftest, SaysWhichStageWasNotFoundAndWhereItWent) {
       run_selftest(trials_of_model(), {.rounds = 1, .budget = 0},
                    clock.world([](const RunConfig& c) { return misbooked(c, 0.25, Cause::read); }));
   EXPECT_FALSE(result.passed());
-  ASSERT_EQ(result.not_found().size(), 2U);  // with and without a worker
+  ASSERT_EQ(result.not_found().size(), 2U);  // one with and one without a worker
   const Recovery& augment = *result.not_found().front();
   EXPECT_EQ(augment.stage, Stage::augment);
   EXPECT_NEAR(augment.share(), 0.75, 1e-6);
   EXPECT_NEAR(augment.elsewhere(Cause::read), 0.25, 1e-6);
   EXPECT_EQ(result.worst()->stage, Stage::augment);
-  EXPECT_NEAR(recovery_of(result, Stage::decode).share(), 1, 1e-6);
+  EXPECT_NEAR(find_recovery(result, Stage::decode).share(), 1, 1e-6);
 }
 
-TEST(Selftest, AStageThatIsBlamedForMoreThanWasInjectedIsNotFoundEither) {
+TEST(Selftest, RejectsStageBlamedForMoreThanInjected) {
   Recovery recovery{"p", Stage::decode, 0.020, {}};
   const auto grown_by = [](double s) {
     PerCause<double> growth{};
@@ -140,7 +140,7 @@ TEST(Selftest, RepeatsWhatWasNotFoundAndNothingElse) {
     EXPECT_EQ(recovery.growth.size(), was_bad ? 3U : 1U) << name_of(recovery.stage);
   }
   std::ostringstream text;
-  find_row("table", report_table()).write(text, result_of(result, "1.0"), ReportStyle{});
+  find_row("table", report_table()).write(text, make_result(result, "1.0"), ReportStyle{});
   std::string words = text.str();
   std::replace(words.begin(), words.end(), '\n', ' ');
   EXPECT_THAT(words,
@@ -150,11 +150,11 @@ TEST(Selftest, RepeatsWhatWasNotFoundAndNothingElse) {
 
 TEST(Selftest, EndsWithItsBudget) {
   Clock clock;
-  run_selftest(trials_of_model(), {.rounds = 3, .budget = 20 * kSecond}, clock.world(in_model));
+  run_selftest(trials_of_model(), {.rounds = 3, .budget = 20 * kSecond}, clock.world(run_in_model));
   EXPECT_EQ(clock.runs, 18);  // a whole round: three pipelines and fifteen delays
 }
 
-TEST(Selftest, AnInterruptedRunDoesNotCount) {
+TEST(Selftest, ExcludesInterruptedRuns) {
   Clock clock;
   const Result result =
       run_selftest(trials_of_model(), {}, clock.world([&](const RunConfig& config) {
@@ -170,7 +170,7 @@ TEST(Selftest, AnInterruptedRunDoesNotCount) {
 }
 
 TEST(Selftest, RefusesWhatItCannotSee) {
-  RunConfig config = of_model();
+  RunConfig config = model_config();
   config.data.paths.set({"/some/where"});
   EXPECT_THROW(make_trials(config, MachineLimits{2}), UsageError);
   RunConfig null;

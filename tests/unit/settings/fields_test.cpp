@@ -21,7 +21,7 @@ std::string error_of_field(std::string_view place, std::string_view key, std::st
   return "";
 }
 
-TEST(Fields, AreFoundByEveryName) {
+TEST(Fields, FindsFieldByEveryName) {
   for (const char* name :
        {"num-workers", "workers", "prefetch", "batch", "runtime", "no-in-order", "in-order"}) {
     EXPECT_NE(find_field(name), nullptr) << name;
@@ -32,7 +32,7 @@ TEST(Fields, AreFoundByEveryName) {
   EXPECT_EQ(find_field("workers"), find_field("num-workers"));
 }
 
-TEST(Fields, KnowWhetherTheyWereGiven) {
+TEST(Fields, RecordsWhetherFieldWasGiven) {
   RunConfig config;
   EXPECT_FALSE(find_field("workers")->given(config));
   set_field(config, "", "workers", "8");
@@ -40,7 +40,7 @@ TEST(Fields, KnowWhetherTheyWereGiven) {
   EXPECT_EQ(config.loader.num_workers, 8);
 }
 
-TEST(Fields, SwitchesHaveANegation) {
+TEST(Fields, SwitchesOffByNegatedName) {
   RunConfig config;
   set_field(config, "", "no-in-order", "true");
   EXPECT_FALSE(config.loader.in_order);
@@ -50,7 +50,7 @@ TEST(Fields, SwitchesHaveANegation) {
   EXPECT_FALSE(config.loader.in_order);
 }
 
-TEST(Fields, ReadTheirValues) {
+TEST(Fields, ReadsValues) {
   RunConfig config;
   set_field(config, "", "compute", "lognormal:12ms:0.1");
   EXPECT_EQ(config.trainer.compute.value.mean, 12e6);
@@ -68,19 +68,19 @@ TEST(Fields, ReadTheirValues) {
   EXPECT_EQ(config.loader.memory, MemoryMode::write_combined);
 }
 
-TEST(Fields, ALaterCostReplacesAndInjectionsAddUp) {
+TEST(Fields, ReplacesCostsAndAddsInjections) {
   RunConfig config;
   for (const char* cost : {"read=1ms", "decode=8ms", "read=2ms"})
     set_field(config, "", "cost", cost);
   EXPECT_EQ(find_field("cost")->texts(config),
             (std::vector<std::string>{"read=2ms", "decode=8ms"}));
-  EXPECT_EQ(config.cost_of(Stage::read)->draw(0.5, 0), 2'000'000);
-  EXPECT_EQ(config.cost_of(Stage::pin), nullptr);
+  EXPECT_EQ(config.declared_cost(Stage::read)->draw(0.5, 0), 2'000'000);
+  EXPECT_EQ(config.declared_cost(Stage::pin), nullptr);
   for (int i = 0; i < 2; ++i) set_field(config, "", "inject", "decode=+1ms");
   EXPECT_EQ(config.declared.inject.value.size(), 2u);
 }
 
-TEST(Fields, DeliveredBytesFollowSizeAndTransfer) {
+TEST(Fields, ComputesDeliveredBytesFromSizeAndTransfer) {
   RunConfig config;
   EXPECT_EQ(config.delivered_sample_bytes(), 3 * 224 * 224 * 4);
   set_field(config, "", "transfer", "u8");
@@ -89,7 +89,7 @@ TEST(Fields, DeliveredBytesFollowSizeAndTransfer) {
   EXPECT_EQ(config.delivered_sample_bytes(), 1'000'000);
 }
 
-TEST(Fields, ErrorsAreOneSentenceWithPlaceKeyValueAndNextStep) {
+TEST(Fields, ReportsErrorWithPlaceKeyValueAndNextStep) {
   EXPECT_EQ(error_of_field("", "compute", "12"),
             "--compute 12: expected a duration such as 12ms; did you forget the unit?");
   EXPECT_EQ(error_of_field("x.conf:3", "compute", "12"),

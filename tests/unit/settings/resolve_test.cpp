@@ -50,12 +50,12 @@ TEST(Resolve, FillsDefaultsFromTheMachine) {
   EXPECT_THAT(resolved({}).notes, IsEmpty());
 }
 
-TEST(Resolve, WithoutWorkersTheTrainerMakesBatches) {
+TEST(Resolve, LetsTrainerMakeBatchesWithoutWorkers) {
   EXPECT_EQ(resolved({{"workers", "0"}}).config.loader.executor, Executor::inline_);
   EXPECT_EQ(resolved({{"executor", "inline"}}).config.loader.num_workers, 0);
 }
 
-TEST(Resolve, TheWindowOfSampleTasksFollowsPrefetchAndWorkers) {
+TEST(Resolve, ComputesPrefetchDepthOfSampleTasks) {
   EXPECT_EQ(resolved({{"task", "sample"}, {"prefetch", "3"}, {"workers", "5"}})
                 .config.loader.prefetch_depth,
             15);
@@ -63,7 +63,7 @@ TEST(Resolve, TheWindowOfSampleTasksFollowsPrefetchAndWorkers) {
             7);
 }
 
-TEST(Resolve, PinMemoryIsAMemoryMode) {
+TEST(Resolve, TranslatesPinMemoryToMemoryMode) {
   EXPECT_EQ(resolved({{"pin-memory", "true"}}).config.loader.memory, MemoryMode::pin_thread);
   EXPECT_EQ(resolved({{"pin-memory", "true"}, {"memory", "pin-thread"}}).config.loader.memory,
             MemoryMode::pin_thread);
@@ -112,7 +112,7 @@ std::string error_of_run(const Given& given) {
   return "";
 }
 
-TEST(Resolve, RefusesToRunWhatOnlyTheModelCanBeTold) {
+TEST(Resolve, RefusesToRunSettingsOfModelOnly) {
   const char* const only_the_model =
       ": only the model can change the machine; leave it out, or give --engine model";
   EXPECT_EQ(error_of_run({{"cost", "decode=1ms"}, {"cores", "2"}}),
@@ -123,7 +123,7 @@ TEST(Resolve, RefusesToRunWhatOnlyTheModelCanBeTold) {
   EXPECT_EQ(error_of_given({{"storage-latency", "1ms"}, {"cores", "2"}}), "");
 }
 
-TEST(Resolve, DeclaredReadsAheadNeedADeclaredStorage) {
+TEST(Resolve, RequiresDeclaredStorageForReadAhead) {
   EXPECT_EQ(error_of_given({{"storage-latency", "1ms"}, {"queue-depth", "8"}}), "");
   for (const Given& given :
        {Given{{"cost", "read=1ms"}, {"queue-depth", "8"}},
@@ -133,7 +133,7 @@ TEST(Resolve, DeclaredReadsAheadNeedADeclaredStorage) {
     EXPECT_NE(error_of_given(given).find("queue-depth = 8: "), std::string::npos);
 }
 
-TEST(Resolve, OfDeclaredReadsNothingIsReadAheadUnlessGiven) {
+TEST(Resolve, ReadsAheadOnlyIfGivenForDeclaredReads) {
   const auto depth = [](const Given& given) {
     return resolved(given).config.data.queue_depth.value;
   };
@@ -201,7 +201,7 @@ TEST(Resolve, RefusesARunThatNeverEnds) {
   EXPECT_EQ(error_of_given({{"compute", "0"}, {"inject", "decode=+1ms@p=0.5"}}), "");
 }
 
-TEST(Resolve, NotesWhatHasNoEffect) {
+TEST(Resolve, NotesSettingsWithoutEffect) {
   EXPECT_THAT(resolved({{"mp-context", "spawn"}}).notes, Contains(HasSubstr("mp-context = spawn")));
   EXPECT_THAT(resolved({{"mp-context", "spawn"}, {"executor", "processes"}}).notes, IsEmpty());
   EXPECT_THAT(resolved({{"cost", "pin=1ms"}}).notes, Contains(HasSubstr("cost pin has no effect")));
@@ -211,7 +211,7 @@ TEST(Resolve, NotesWhatHasNoEffect) {
               Contains(HasSubstr("link = c2c")));
 }
 
-TEST(Resolve, KeepsWhatIsGivenApartFromWhatIsFilledIn) {
+TEST(Resolve, KeepsGivenSettingsApartFromDefaults) {
   const RunConfig config = resolved({{"task", "sample"}}).config;
   EXPECT_TRUE(config.loader.task.given);
   EXPECT_FALSE(config.loader.num_workers.given);

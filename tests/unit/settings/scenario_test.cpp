@@ -36,7 +36,7 @@ TEST(Scenario, ReadsKeysCommentsAndExpectations) {
   EXPECT_EQ(config.answer.require.value, (std::vector<std::string>{"device.busy >= 0.85"}));
 }
 
-TEST(Scenario, FlagsWinPerKeyAndPerStage) {
+TEST(Scenario, PrefersFlagsPerKeyAndPerStage) {
   RunConfig config;
   set_field(config, "", "workers", "8");
   set_field(config, "", "cost", "decode=1ms");
@@ -47,13 +47,13 @@ TEST(Scenario, FlagsWinPerKeyAndPerStage) {
       "x.conf", config);
   EXPECT_EQ(config.loader.num_workers, 8);
   EXPECT_EQ(config.loader.batch_size, 32);
-  EXPECT_EQ(config.cost_of(Stage::decode)->text, "decode=1ms");
-  EXPECT_EQ(config.cost_of(Stage::read)->text, "read=2ms");
+  EXPECT_EQ(config.declared_cost(Stage::decode)->text, "decode=1ms");
+  EXPECT_EQ(config.declared_cost(Stage::read)->text, "read=2ms");
   EXPECT_EQ(find_field("inject")->texts(config),
             (std::vector<std::string>{"read=+1ms", "pin=+3ms", "pin=+4ms"}));
 }
 
-TEST(Scenario, AFlagOverrulesItsContrary) {
+TEST(Scenario, DropsKeysThatContradictFlags) {
   RunConfig config;
   set_field(config, "", "steps", "100");
   set_field(config, "", "workers", "0");
@@ -71,7 +71,7 @@ TEST(Scenario, ChecksALineThatAFlagOverrides) {
   EXPECT_THROW(parse_scenario("workers = many", "x.conf", config), UsageError);
 }
 
-TEST(Scenario, ErrorsNameFileAndLine) {
+TEST(Scenario, NamesFileAndLineInErrors) {
   EXPECT_EQ(error_of_scenario("\n\nprefetch-facto = 3"),
             "x.conf:3: prefetch-facto: unknown key; did you mean 'prefetch-factor'?");
   EXPECT_THAT(error_of_scenario("workers 3"),
@@ -89,7 +89,7 @@ TEST(Scenario, ErrorsNameFileAndLine) {
   EXPECT_THAT(error_of_scenario("#" + std::string(2'000'000, 'x')), HasSubstr("1 MiB"));
 }
 
-TEST(Scenario, FilesThatAreNone) {
+TEST(Scenario, RejectsFilesThatAreNoScenario) {
   RunConfig config;
   EXPECT_THROW(read_scenario(std::filesystem::temp_directory_path().string(), config), UsageError);
   EXPECT_THROW(read_scenario("/nowhere/x.conf", config), UsageError);

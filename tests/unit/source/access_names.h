@@ -18,7 +18,7 @@ inline std::vector<FileAccess> all_accesses() {
 }
 
 // A word that GoogleTest takes as a name.
-inline std::string test_name_of(FileAccess access) {
+inline std::string access_test_name(FileAccess access) {
   std::string name(name_of(access));
   std::replace(name.begin(), name.end(), '-', '_');
   return name;

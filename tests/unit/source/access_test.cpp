@@ -43,7 +43,7 @@ struct WaysOfReading : testing::Test {
   }
 };
 
-TEST_F(WaysOfReading, WhatTheKernelRefusesIsReadWithPread) {
+TEST_F(WaysOfReading, FallsBackToPreadIfKernelRefuses) {
   kernel.no_ring = "the kernel forbids it";
   kernel.direct = DirectReads{0, "no such thing"};
   const std::string middle = " is not possible, files are read with pread: ";
@@ -54,18 +54,18 @@ TEST_F(WaysOfReading, WhatTheKernelRefusesIsReadWithPread) {
   EXPECT_THAT(open(FileAccess::pread)->notes(), IsEmpty());
 }
 
-TEST_F(WaysOfReading, AFileSystemInMemoryIsNotReadPastItself) {
+TEST_F(WaysOfReading, RefusesDirectReadsOfFileSystemInMemory) {
   const std::string path = "/dev/shm/loaderscope-access-" + std::to_string(::getpid());
   const Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (fd < 0) GTEST_SKIP() << "no /dev/shm here";
   ::unlink(path.c_str());
-  if (!file_system_of(fd).in_memory) GTEST_SKIP() << "/dev/shm is no tmpfs here";
+  if (!find_file_system(fd).memory_only) GTEST_SKIP() << "/dev/shm is no tmpfs here";
   EXPECT_EQ(this_kernel().direct_reads(fd).refusal,
             "a tmpfs lies in memory, past which nothing can be read");
 }
 
-// As on a disk whose files differ: the probe was fine, one file is not.
-TEST_F(WaysOfReading, OneFileThatRefusesIsReadThroughTheCache) {
+// The probe of the disk succeeds, but one file refuses direct reads.
+TEST_F(WaysOfReading, ReadsRefusingFileThroughPageCache) {
   kernel.direct = DirectReads{512, ""};
   const auto files = open(FileAccess::direct);
   kernel.direct = DirectReads{0, "this one not"};
@@ -78,13 +78,13 @@ TEST_F(WaysOfReading, OneFileThatRefusesIsReadThroughTheCache) {
                           "file system refuses O_DIRECT"));
 }
 
-TEST_F(WaysOfReading, AFileThatIsCutAfterItWasOpenedIsTruncated) {
+TEST_F(WaysOfReading, ReportsFileThatIsCutAfterOpening) {
   for (const FileAccess access : {FileAccess::direct, FileAccess::io_uring_direct}) {
     kernel.direct = DirectReads{512, ""};
     const auto files = open(access);
     const auto reader = files->make_reader();
     kernel.before_direct_reads = [this] { std::filesystem::resize_file(data / "a.jpg", 700); };
-    EXPECT_EQ(message_of<SampleError>([&] { reader->read(0); }),
+    EXPECT_EQ(error_message<SampleError>([&] { reader->read(0); }),
               "shrank while it was read: ended after 700 of 5000 bytes");
     EXPECT_EQ(read(*reader, 1), std::string(4096, 'b'));
     kernel.before_direct_reads = [] {};
@@ -92,7 +92,7 @@ TEST_F(WaysOfReading, AFileThatIsCutAfterItWasOpenedIsTruncated) {
 }
 
 // The second and third sample lie in an object that is open; direct reads bring whole blocks.
-TEST_F(WaysOfReading, WhatReadersDoIsCounted) {
+TEST_F(WaysOfReading, CountsWorkOfReaders) {
   const std::string tar = data.write("0.tar", TarBytes()
                                                   .add("1.jpg", std::string(700, 'a'))
                                                   .add("2.jpg", std::string(700, 'b'))
@@ -120,7 +120,7 @@ TEST_F(WaysOfReading, WhatReadersDoIsCounted) {
   EXPECT_EQ(direct["source.bytes_brought"], 3 * 1024);
 }
 
-TEST_F(WaysOfReading, AnySizeIsReadWithEveryAlignment) {
+TEST_F(WaysOfReading, ReadsAnySizeWithEveryAlignment) {
   for (const std::size_t alignment : {512U, 4096U, 65536U}) {
     for (const std::size_t size : {1U, 511U, 512U, 513U, 4095U, 4096U, 4097U, 70'000U, 3U << 20}) {
       kernel.direct = DirectReads{alignment, ""};
@@ -133,23 +133,23 @@ TEST_F(WaysOfReading, AnySizeIsReadWithEveryAlignment) {
   }
 }
 
-TEST_F(WaysOfReading, TheRealKernelSaysHowDirectReadsAreAligned) {
+TEST_F(WaysOfReading, ReportsAlignmentOfRealKernel) {
   const std::string path = data.write("x", std::string(10'000, 'x'));
   const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  const DirectReads told = this_kernel().direct_reads(fd);
-  EXPECT_EQ(told.alignment == 0, !told.refusal.empty());
-  if (told.alignment > 0) {
-    EXPECT_EQ(65536 % told.alignment, 0U);
+  const DirectReads reads = this_kernel().direct_reads(fd);
+  EXPECT_EQ(reads.alignment == 0, !reads.refusal.empty());
+  if (reads.alignment > 0) {
+    EXPECT_EQ(65536 % reads.alignment, 0U);
   }
 }
 
-TEST_F(WaysOfReading, EveryRowIsAWordOfTheFlag) {
+TEST_F(WaysOfReading, ListsEveryRowAsWordOfFlag) {
   std::vector<std::string_view> names;
   for (const AccessRow& row : access_table()) {
     names.push_back(row.row.name);
     EXPECT_EQ(&access_row(row.access), &row);
   }
-  EXPECT_EQ(names, loaderscope::names_of<FileAccess>());
+  EXPECT_EQ(names, loaderscope::enum_names<FileAccess>());
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ struct Arrow : testing::Test {
     return open(name.substr(0, mark), {{"column", name.substr(mark + 1)}});
   }
   std::string why_not(const std::string& bytes, const FormatParameters& words = {}) {
-    return message_of<RunError>([&] { open_paths({data.write("0.arrow", bytes)}, words); });
+    return error_message<RunError>([&] { open_paths({data.write("0.arrow", bytes)}, words); });
   }
   void read_some(const std::string& bytes);
 };
@@ -83,7 +83,7 @@ std::vector<std::string> all_samples(const Source& source) {
   return samples;
 }
 
-TEST_F(Arrow, FilesAndStreamsAreReadAsALibraryWroteThem) {
+TEST_F(Arrow, ReadsFilesAndStreamsOfLibrary) {
   for (const char* name : {"file.arrow?image", "stream.arrow?image", "large.arrow?photo"}) {
     const auto source = open_column(name);
     expect_fixture_images(*source);
@@ -92,7 +92,7 @@ TEST_F(Arrow, FilesAndStreamsAreReadAsALibraryWroteThem) {
   }
 }
 
-TEST_F(Arrow, PackedBatchesAreReadAsAWhole) {
+TEST_F(Arrow, ReadsPackedBatchesAsWhole) {
   for (const auto& [name, codec] : {std::pair("lz4", kArrowLz4), std::pair("zstd", kArrowZstd)}) {
     if (!has_codec(codec)) continue;
     const auto source = open_column(std::string(name) + ".arrow?image");
@@ -106,24 +106,24 @@ TEST_F(Arrow, PackedBatchesAreReadAsAWhole) {
 }
 
 // Only what is asked for is read: of a batch the bytes of one value.
-TEST_F(Arrow, AValueThatIsNotPackedIsReadAlone) {
+TEST_F(Arrow, ReadsOnlyTheValueIfUnpacked) {
   const auto source = open_column("file.arrow?image");
   source->make_reader()->read(5);
   const auto size = static_cast<double>(content_of_fixture("images/5.jpg").size());
   EXPECT_EQ(value_of(source->metrics(), "source.bytes_brought"), size);
 }
 
-TEST_F(Arrow, ClassesAreNumbersOrTextOfTheColumnThatIsNamed) {
+TEST_F(Arrow, ReadsClassesFromNamedColumn) {
   EXPECT_THAT(all_samples(*open("file.arrow", {}, true)),
               ElementsAre("0", "1", "2", "0", "1", "2", "0"));
   EXPECT_EQ(all_samples(*open("stream.arrow", {{"label", "name"}}, true))[3], "class 1");
-  EXPECT_THAT(message_of<RunError>([] {
+  EXPECT_THAT(error_message<RunError>([] {
                 open("file.arrow", {{"label", "truth"}}, true);
               }),
               HasSubstr("has truth in the column truth, and classes are whole numbers or text"));
 }
 
-TEST_F(Arrow, ValuesOfDictionariesAreRead) {
+TEST_F(Arrow, ReadsValuesOfDictionaries) {
   for (const char* name : {"grown.arrow", "grown_stream.arrow", "replaced.arrow",
                            "dictionary_lz4.arrow", "dictionary_zstd.arrow"}) {
     SCOPED_TRACE(name);
@@ -137,7 +137,7 @@ TEST_F(Arrow, ValuesOfDictionariesAreRead) {
 }
 
 // Only what is asked for is read, wherever in the file it lies.
-TEST_F(Arrow, AValueOfADictionaryIsReadAlone) {
+TEST_F(Arrow, ReadsOnlyTheValueOfDictionary) {
   for (const char* name : {"grown_stream.arrow", "views.arrow"}) {
     const auto source = open(name);
     source->make_reader()->read(5);
@@ -146,7 +146,7 @@ TEST_F(Arrow, AValueOfADictionaryIsReadAlone) {
   }
 }
 
-TEST_F(Arrow, ViewsAreRead) {
+TEST_F(Arrow, ReadsViews) {
   for (const char* name : {"views.arrow", "views_stream.arrow"}) {
     SCOPED_TRACE(name);
     expect_fixture_images(*open(name));
@@ -158,40 +158,40 @@ TEST_F(Arrow, ViewsAreRead) {
   }
 }
 
-TEST_F(Arrow, EncodedValuesThatAreNotReadAreRefusedByName) {
+TEST_F(Arrow, NamesUnsupportedEncodings) {
   if (!has_codec(kArrowZstd)) GTEST_SKIP() << "built without zstd";
-  EXPECT_THAT(message_of<RunError>([] { open("grown_zstd.arrow"); }),
+  EXPECT_THAT(error_message<RunError>([] { open("grown_zstd.arrow"); }),
               HasSubstr("has a packed dictionary that continues, which is not read; write it "
                         "without compression, or as a whole"));
-  EXPECT_THAT(message_of<RunError>([] { open("views_zstd.arrow"); }),
+  EXPECT_THAT(error_message<RunError>([] { open("views_zstd.arrow"); }),
               HasSubstr("has views in its column that are packed, which are not read; write it "
                         "without compression, or as binary"));
-  EXPECT_THAT(message_of<RunError>([] {
+  EXPECT_THAT(error_message<RunError>([] {
                 open("views.arrow", {{"label", "few"}}, true);
               }),
               HasSubstr("has a dictionary of whole numbers in the column few"));
 }
 
-TEST_F(Arrow, WhatHuggingFaceSavedIsReadInItsOrder) {
+TEST_F(Arrow, ReadsHuggingFaceDataSetInOrder) {
   const auto source = open("saved/train");
   expect_fixture_images(*source);
-  EXPECT_EQ(source->stored_in()->objects(), 2);
+  EXPECT_EQ(source->stored_objects()->objects(), 2);
   EXPECT_THAT(all_samples(*open("saved/train", {}, true)),
               ElementsAre("0", "1", "2", "0", "1", "2", "0"));
   EXPECT_THAT(
-      message_of<RunError>([] { open("saved"); }),
+      error_message<RunError>([] { open("saved"); }),
       AllOf(HasSubstr("holds the splits train; give one of them"), HasSubstr("saved/train")));
 }
 
 TEST_F(Arrow, LimitsTheDepthOfTheStateOfAFolder) {
   data.write("state.json",
              R"({"_data_files": )" + std::string(400'000, '[') + std::string(400'000, ']') + "}");
-  EXPECT_THAT(message_of<RunError>([&] { open_paths({data.path()}); }),
+  EXPECT_THAT(error_message<RunError>([&] { open_paths({data.path()}); }),
               HasSubstr("state.json: is nested deeper than 64 levels of JSON"));
 }
 
-// As shuffle(seed=3) left it: the samples of datasets are images 5, 4, ... in the file's order.
-TEST_F(Arrow, SamplesComeInTheOrderOfIndices) {
+// The file of indices comes from shuffle(seed=3) of `datasets`: images 5, 4, ... come first.
+TEST_F(Arrow, FollowsOrderOfIndices) {
   const std::string file = fixture("arrow/cache-shuffled.arrow");
   const auto source = open("saved/train", {{"indices", file}});
   const auto in_order = all_samples(*open("saved/train")), shuffled = all_samples(*source);
@@ -200,22 +200,22 @@ TEST_F(Arrow, SamplesComeInTheOrderOfIndices) {
   EXPECT_THAT(source->notes(),
               ElementsAre(HasSubstr("7 samples in the order of a file of indices")));
   EXPECT_THAT(
-      message_of<RunError>([&] {
+      error_message<RunError>([&] {
         open("nulls_none.arrow", {{"column", "few"}, {"indices", fixture("arrow/file.arrow")}});
       }),
       HasSubstr("has no column indices"));
 }
 
-TEST_F(Arrow, OfACacheWhatMapLeftIsNoData) {
+TEST_F(Arrow, IgnoresFilesThatMapLeftInCache) {
   std::filesystem::copy(fixture("arrow/saved/train/data-00000-of-00002.arrow"), data.path());
   std::filesystem::copy(fixture("arrow/cache-shuffled.arrow"), data.path());
   EXPECT_EQ(open_paths({data.path()})->size(), 4);
 }
 
-TEST_F(Arrow, NullsAndEmptyValuesAreNoSamples) {
+TEST_F(Arrow, RejectsNullsAndEmptyValues) {
   for (const char* name : {"nulls_none.arrow", "nulls_zstd.arrow"}) {
     if (std::string_view(name) == "nulls_zstd.arrow" && !has_codec(kArrowZstd)) continue;
-    EXPECT_THAT(message_of<RunError>([&] { open(name); }),
+    EXPECT_THAT(error_message<RunError>([&] { open(name); }),
                 HasSubstr("several columns of bytes: few, image"));
     for (const char* column : {"few", "image"}) {
       const auto source = open(name, {{"column", column}});
@@ -229,7 +229,7 @@ TEST_F(Arrow, NullsAndEmptyValuesAreNoSamples) {
   }
 }
 
-TEST_F(Arrow, WhatIsNoneOrCutOffIsRefused) {
+TEST_F(Arrow, RejectsForeignAndCutFiles) {
   const std::string file = content_of_fixture("arrow/file.arrow"),
                     stream = content_of_fixture("arrow/stream.arrow");
   EXPECT_THAT(why_not(""), HasSubstr("is no Arrow file"));
@@ -245,7 +245,7 @@ TEST_F(Arrow, WhatIsNoneOrCutOffIsRefused) {
               HasSubstr("has no column of bytes, which images are, only indices"));
 }
 
-TEST_F(Arrow, ChangedBytesAreRefusedOrRead) {
+TEST_F(Arrow, SurvivesChangedBytes) {
   for (const char* name : {"file.arrow", "stream.arrow", "lz4.arrow", "zstd.arrow", "grown.arrow",
                            "replaced.arrow", "dictionary_zstd.arrow", "views.arrow"}) {
     const std::string good = content_of_fixture(std::string("arrow/") + name);

@@ -14,7 +14,7 @@ namespace loaderscope::source {
 // The slots of tables are those of Arrow's Message.fbs and Schema.fbs.
 class ArrowMessageBytes {
  public:
-  // Of a column "image" of the type Binary.
+  // The schema message of one column "image" of the type Binary.
   static std::string columns() {
     ArrowMessageBytes message;
     auto& out = message.out_;
@@ -86,7 +86,7 @@ class ArrowMessageBytes {
 };
 
 // Batches of three rows.
-inline std::string arrow_bytes_of(const std::vector<std::string>& values) {
+inline std::string arrow_file_bytes(const std::vector<std::string>& values) {
   std::string bytes = ArrowMessageBytes::columns();
   for (auto at = values.begin(); at != values.end();) {
     const auto end = values.end() - at > 3 ? at + 3 : values.end();

@@ -29,11 +29,11 @@ struct CacheTest : testing::TestWithParam<ResidencyMethod> {
     options.method = GetParam();
   }
   void SetUp() override {
-    if (file_system_of(data.path()).in_memory || file_system_of(data.path()).network) {
-      GTEST_SKIP() << "the temporary folder lies on " << file_system_of(data.path()).name;
+    if (find_file_system(data.path()).memory_only || find_file_system(data.path()).network) {
+      GTEST_SKIP() << "the temporary folder lies on " << find_file_system(data.path()).name;
     }
     const Fd fd(::open(files->describe(0).c_str(), O_RDONLY));
-    if (!residency_of(fd, GetParam()) || best_residency_method() > GetParam()) {
+    if (!read_residency(fd, GetParam()) || best_residency_method() > GetParam()) {
       GTEST_SKIP() << "this kernel does not tell by " << name_of(GetParam());
     }
   }
@@ -43,7 +43,7 @@ struct CacheTest : testing::TestWithParam<ResidencyMethod> {
   }
 };
 
-TEST_P(CacheTest, ColdEvictsEvenWhatHasJustBeenWritten) {
+TEST_P(CacheTest, EvictsRecentWritesForCold) {
   const CacheProof cold = prepare(CacheState::cold);
   EXPECT_EQ(cold.bytes_checked, 200'000);
   EXPECT_EQ(cold.bytes_total, 200'000);
@@ -55,8 +55,8 @@ TEST_P(CacheTest, ColdEvictsEvenWhatHasJustBeenWritten) {
                 cold.method + "; 100.0 % before)");
 }
 
-// The first look at how far it is comes while it reads, or before.
-TEST_P(CacheTest, AStopEndsWarmingWithinAFile) {
+// The first progress report comes while the file is read, or before.
+TEST_P(CacheTest, EndsWarmingWithinFileOnStop) {
   constexpr Bytes kBytes = Bytes{2} << 30;  // a hole, which takes no disk
   std::filesystem::resize_file(data.write("b/0.jpg"), kBytes);
   files = open_files(without_cache({data / "b"}));
@@ -70,10 +70,10 @@ TEST_P(CacheTest, AStopEndsWarmingWithinAFile) {
   };
   EXPECT_THROW(prepare_cache(*files, options, context), RunError);
   const Fd fd(::open(files->describe(0).c_str(), O_RDONLY));
-  EXPECT_LT(residency_of(fd, GetParam())->resident, kBytes);
+  EXPECT_LT(read_residency(fd, GetParam())->resident, kBytes);
 }
 
-TEST_P(CacheTest, WarmReadsAllAndAsIsOnlyLooks) {
+TEST_P(CacheTest, ReadsAllForWarmAndNothingForAsIs) {
   prepare(CacheState::cold);
   EXPECT_EQ(prepare(CacheState::as_is).resident_after, 0);
   const CacheProof warm = prepare(CacheState::warm);
@@ -83,7 +83,7 @@ TEST_P(CacheTest, WarmReadsAllAndAsIsOnlyLooks) {
   EXPECT_EQ(prepare(CacheState::as_is).resident_after, 200'000);
 }
 
-TEST_P(CacheTest, WarmSaysWhenTheMemoryIsTooSmall) {
+TEST_P(CacheTest, ReportsTooLittleMemoryForWarm) {
   prepare(CacheState::cold);
   options.memory_bytes = 100'000;
   const CacheProof warm = prepare(CacheState::warm);
@@ -91,7 +91,7 @@ TEST_P(CacheTest, WarmSaysWhenTheMemoryIsTooSmall) {
   EXPECT_THAT(warm.sentence, HasSubstr("do not fit into 100 KB of memory"));
 }
 
-TEST_P(CacheTest, ASampleIsCalledOne) {
+TEST_P(CacheTest, ReportsSampledFiles) {
   options.most_checked = 5;
   std::filesystem::remove(files->describe(3));
   const CacheProof cold = prepare(CacheState::cold);
@@ -103,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(Methods, CacheTest,
                          testing::Values(ResidencyMethod::cachestat, ResidencyMethod::mincore),
                          [](const auto& test) { return std::string(name_of(test.param)); });
 
-TEST(CacheProof, AServersCacheIsNeverClaimed) {
+TEST(CacheProof, ClaimsNothingAboutCacheOfServer) {
   EXPECT_EQ(file_system_of_type(0x6969).name, "NFS");
   EXPECT_TRUE(file_system_of_type(static_cast<long>(0xff534d42)).network);
   EXPECT_EQ(file_system_of_type(0xEF53).name, "");
@@ -126,7 +126,7 @@ TEST(CacheProof, AServersCacheIsNeverClaimed) {
   EXPECT_THAT(describe_cache(proof, {}, 0), HasSubstr("is not known"));
 }
 
-TEST(CacheProof, StopsWhenTold) {
+TEST(CacheProof, StopsOnSignal) {
   const TempFolder data;
   data.write("1.jpg");
   const auto files = open_files(without_cache({data.path()}));

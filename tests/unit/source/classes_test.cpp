@@ -24,8 +24,8 @@ std::unique_ptr<Source> open_classes(std::string_view row, const std::string& pa
   return source_row(row).open(options, {});
 }
 
-std::vector<std::string> classes_in(std::string_view row, const std::string& path,
-                                    const FormatParameters& words = {}) {
+std::vector<std::string> read_classes(std::string_view row, const std::string& path,
+                                      const FormatParameters& words = {}) {
   const auto source = open_classes(row, path, words);
   const auto reader = source->make_reader();
   std::vector<std::string> classes;
@@ -37,44 +37,44 @@ const std::vector<std::string> kThousands = {"1000", "1001", "1002", "1003",
                                              "1004", "1005", "1006"};
 const std::vector<std::string> kCounted = {"0", "1", "2", "3", "4", "5", "6"};
 
-// A look at the data goes on without; only who asks for a feature is to leave one out.
-TEST(Classes, OfWholeRecordsThereAreNone) {
+// Inspecting the data continues without classes. Only a named feature is a usage error.
+TEST(Classes, RejectsWholeRecords) {
   const std::string path = fixture("images.tfrecord");
-  EXPECT_THAT(message_of<RunError>([&] {
+  EXPECT_THAT(error_message<RunError>([&] {
                 open_classes("tfrecord", path, {{"value", "raw"}});
               }),
               HasSubstr("images.tfrecord: whole records have no classes"));
-  EXPECT_THAT(message_of<UsageError>([&] {
+  EXPECT_THAT(error_message<UsageError>([&] {
                 open_classes("tfrecord", path, {{"value", "raw"}, {"label", "x"}});
               }),
               HasSubstr("label is of value=example; leave one of them out"));
 }
 
-TEST(Classes, OfItemsAreTheColumnThatIsCalledSo) {
-  EXPECT_EQ(classes_in("mds", fixture("mds")), kThousands);
-  EXPECT_EQ(classes_in("mds", fixture("mds_zstd"), {{"label", "class"}}), kThousands);
-  EXPECT_EQ(classes_in("litdata", fixture("litdata")), kThousands);
+TEST(Classes, ReadsColumnOfItems) {
+  EXPECT_EQ(read_classes("mds", fixture("mds")), kThousands);
+  EXPECT_EQ(read_classes("mds", fixture("mds_zstd"), {{"label", "class"}}), kThousands);
+  EXPECT_EQ(read_classes("litdata", fixture("litdata")), kThousands);
   const auto notes = open_classes("mds", fixture("mds"), {{"label", "note"}});
   EXPECT_EQ(read_sample(*notes->make_reader(), 3), "nnn");
-  EXPECT_THAT(message_of<RunError>([] {
+  EXPECT_THAT(error_message<RunError>([] {
                 open_classes("mds", fixture("mds"), {{"label", "image"}});
               }),
               HasSubstr("has jpeg in the column image, and classes are whole numbers or text"));
-  EXPECT_THAT(message_of<RunError>([] { open_classes("mds", fixture("mds_pixels")); }),
+  EXPECT_THAT(error_message<RunError>([] { open_classes("mds", fixture("mds_pixels")); }),
               HasSubstr("has no column that is called as classes are; choose one with ?label="));
 }
 
-TEST(Classes, OfRecordsAreAFeature) {
+TEST(Classes, ReadsFeatureOfRecords) {
   if (no_crc32c()) GTEST_SKIP() << *no_crc32c();
-  EXPECT_EQ(classes_in("tfrecord", fixture("images.tfrecord")), kCounted);
-  EXPECT_EQ(classes_in("tfrecord", fixture("images.tfrecord"), {{"label", "image/filename"}})[2],
+  EXPECT_EQ(read_classes("tfrecord", fixture("images.tfrecord")), kCounted);
+  EXPECT_EQ(read_classes("tfrecord", fixture("images.tfrecord"), {{"label", "image/filename"}})[2],
             "2.jpg");
 }
 
-TEST(Classes, OfParquetAreNumbersOfAColumn) {
+TEST(Classes, ReadsNumbersOfParquetColumn) {
   for (const char* name : {"snappy", "zstd", "gzip"}) {
     try {
-      EXPECT_EQ(classes_in("parquet", fixture(std::string("parquet/") + name + ".parquet")),
+      EXPECT_EQ(read_classes("parquet", fixture(std::string("parquet/") + name + ".parquet")),
                 kCounted);
     } catch (const RunError& error) {
       EXPECT_THAT(error.what(), HasSubstr("built without"));
@@ -82,18 +82,18 @@ TEST(Classes, OfParquetAreNumbersOfAColumn) {
   }
 }
 
-TEST(Classes, OfDatumsAreTheirLabels) {
+TEST(Classes, ReadsLabelsOfDatums) {
   if (source_row("lmdb").open == nullptr) GTEST_SKIP() << "built without LMDB";
   const TempFolder data;
   std::string datum;
   protozero::pbf_writer(datum).add_bytes(4, "image");
   protozero::pbf_writer(datum).add_int32(5, 42);
   write_lmdb(data / "0.mdb", {{"a", datum}});
-  EXPECT_THAT(classes_in("lmdb", data / "0.mdb", {{"value", "datum"}}), ElementsAre("42"));
+  EXPECT_THAT(read_classes("lmdb", data / "0.mdb", {{"value", "datum"}}), ElementsAre("42"));
   EXPECT_THROW(open_classes("lmdb", data / "0.mdb"), RunError);
 }
 
-TEST(Classes, AreCalledSoAndNumbersAreText) {
+TEST(Classes, RecognisesClassNamesAndSpellsNumbers) {
   EXPECT_EQ(rank_of_class_name("image/class/label"), 0);
   EXPECT_LT(rank_of_class_name("label"), rank_of_class_name("fine_label"));
   EXPECT_EQ(rank_of_class_name("labelled"), -1);

@@ -15,7 +15,7 @@
 
 namespace loaderscope::source {
 
-// As numpy.save writes it, version 1.0.
+// An array in the format of numpy.save, version 1.0.
 inline std::string npy_bytes(std::string_view type, std::string_view shape, std::string_view rows,
                              std::string_view order = "False") {
   std::string header =
@@ -27,13 +27,13 @@ inline std::string npy_bytes(std::string_view type, std::string_view shape, std:
   return bytes.append(header).append(rows);
 }
 
-// As Python's tarfile writes it, in the ustar format.
+// A shard in the ustar format of Python's tarfile.
 class TarBytes {
  public:
   TarBytes& add(std::string_view name, std::string_view content, char type = '0') {
     return add(name, content, type, 0);
   }
-  // As GNU tar writes it, with so many more blocks of its map.
+  // Adds a sparse member in the format of GNU tar, with `blocks` more blocks of its map.
   TarBytes& add_sparse(std::string_view name, std::string_view content, int blocks) {
     return add(name, content, 'S', blocks);
   }
@@ -76,7 +76,7 @@ std::string number_bytes(Number value) {
   return {reinterpret_cast<const char*>(&value), sizeof value};
 }
 
-// A shard as mosaicml-streaming and LitData write it; `config` lies behind the offsets.
+// A shard in the format of mosaicml-streaming and LitData. `config` follows the offsets.
 inline std::string item_shard(const std::vector<std::string>& items, std::string_view config = "") {
   std::string offsets, all;
   const std::size_t begin = 4 * (items.size() + 2) + config.size();
@@ -90,7 +90,7 @@ inline std::string item_shard(const std::vector<std::string>& items, std::string
 }
 
 // An item of fields, all of which have their size in front.
-inline std::string item_of(const std::vector<std::string>& fields) {
+inline std::string make_item(const std::vector<std::string>& fields) {
   std::string sizes, all;
   for (const std::string& field : fields) {
     sizes += number_bytes(static_cast<std::uint32_t>(field.size()));
@@ -132,7 +132,7 @@ inline std::string litdata_index(const std::vector<ItemShardFacts>& chunks) {
          R"("item_loader": "PyTreeLoader"}})";
 }
 
-// As TFRecordWriter writes them; the checksums are those that this program makes.
+// One record in the format of TFRecordWriter, with checksums from masked_crc32c().
 inline std::string tfrecord_bytes(std::string_view record) {
   const std::string length = number_bytes(static_cast<std::uint64_t>(record.size()));
   const auto sum = [](std::string_view text) {

@@ -18,37 +18,37 @@ using testing::HasSubstr;
 namespace fs = std::filesystem;
 
 std::string why_not(const SourceOptions& options) {
-  return message_of<RunError>([&] { open_files(options); });
+  return error_message<RunError>([&] { open_files(options); });
 }
 
-TEST(Folders, ClassesAreNumberedInTheOrderOfTheirNames) {
+TEST(Folders, NumbersClassesInOrderOfNames) {
   const TempFolder data;
   for (const char* name : {"b/2.jpg", "b/1.jpg", "a/9.JPEG", "a/deep/er/0.png", "a-b/1.webp",
                            "c/1.raw", "c/2.lsraw"}) {
     data.write(name);
   }
   const auto files = open_files(without_cache({data.path()}));
-  EXPECT_THAT(names_of(*files, data.path()),
+  EXPECT_THAT(sample_paths(*files, data.path()),
               ElementsAre("a/9.JPEG", "a/deep/er/0.png", "a-b/1.webp", "b/1.jpg", "b/2.jpg",
                           "c/1.raw", "c/2.lsraw"));
-  EXPECT_THAT(labels_of(*files), ElementsAre(0, 0, 1, 2, 2, 3, 3));
+  EXPECT_THAT(sample_labels(*files), ElementsAre(0, 0, 1, 2, 2, 3, 3));
 }
 
-TEST(Folders, AClassWithoutImagesKeepsItsNumber) {
+TEST(Folders, NumbersClassesWithoutImagesToo) {
   const TempFolder data;
   data.write("b/1.jpg");
   fs::create_directories(data / "a");
-  EXPECT_THAT(labels_of(*open_files(without_cache({data.path()}))), ElementsAre(1));
+  EXPECT_THAT(sample_labels(*open_files(without_cache({data.path()}))), ElementsAre(1));
 }
 
-TEST(Fingerprint, IsOfNamesAndSizesWhereverTheFolderLies) {
+TEST(Fingerprint, DependsOnlyOnNamesAndSizes) {
   const TempFolder one, other;
   for (const TempFolder* data : {&one, &other}) {
     data->write("a/1.jpg", "12345");
     data->write("b/2.jpg");
   }
   const auto fingerprint = [](const TempFolder& data) {
-    return fingerprint_of(*open_files(without_cache({data.path()})));
+    return source_fingerprint(*open_files(without_cache({data.path()})));
   };
   EXPECT_EQ(fingerprint(one), fingerprint(other));
   EXPECT_LT(fingerprint(one), std::int64_t{1} << 40);
@@ -59,27 +59,27 @@ TEST(Fingerprint, IsOfNamesAndSizesWhereverTheFolderLies) {
   EXPECT_NE(fingerprint(other), before);
 }
 
-TEST(Folders, AFlatFolderHasOneLabel) {
+TEST(Folders, GivesFlatFolderOneLabel) {
   const TempFolder data;
   data.write("2.jpg");
   data.write("10.jpg");
   fs::create_directories(data / "empty");
   const auto files = open_files(without_cache({data.path() + "/"}));
-  EXPECT_THAT(names_of(*files, data.path()), ElementsAre("10.jpg", "2.jpg"));
-  EXPECT_THAT(labels_of(*files), ElementsAre(0, 0));
+  EXPECT_THAT(sample_paths(*files, data.path()), ElementsAre("10.jpg", "2.jpg"));
+  EXPECT_THAT(sample_labels(*files), ElementsAre(0, 0));
 }
 
-TEST(Folders, OnlyImagesCountAndHiddenNamesDoNot) {
+TEST(Folders, CountsOnlyVisibleImages) {
   const TempFolder data;
   for (const char* name : {".loaderscope-dataset.json", ".x.jpg", ".git/a.jpg", "notes.txt", "jpg",
                            "archive.tar", "one.jpg"}) {
     data.write(name);
   }
-  EXPECT_THAT(names_of(*open_files(without_cache({data.path()})), data.path()),
+  EXPECT_THAT(sample_paths(*open_files(without_cache({data.path()})), data.path()),
               ElementsAre("one.jpg"));
 }
 
-TEST(Folders, ImagesBesideClassFoldersAreLeftOutAndThatIsSaid) {
+TEST(Folders, ReportsImagesOutsideClassFolders) {
   const TempFolder data;
   data.write("stray.jpg");
   data.write("a/1.jpg");
@@ -88,13 +88,13 @@ TEST(Folders, ImagesBesideClassFoldersAreLeftOutAndThatIsSaid) {
   EXPECT_THAT(files->notes(), ElementsAre(HasSubstr("1 images outside the class folders")));
 }
 
-TEST(Folders, NamesMayHoldAnything) {
+TEST(Folders, AcceptsAnyBytesInNames) {
   const TempFolder data;
   const std::vector<std::string> names = {"a b/c d.jpg", "a b/\xC3\xA9\xE2\x82\xAC.jpg",
                                           "a b/line\nbreak,\"quoted\".jpg", "a b/\xff\xfe.jpg"};
   for (const std::string& name : names) data.write(name, name);
   const auto files = open_files(without_cache({data.path()}));
-  EXPECT_THAT(names_of(*files, data.path()), testing::UnorderedElementsAreArray(names));
+  EXPECT_THAT(sample_paths(*files, data.path()), testing::UnorderedElementsAreArray(names));
   const auto reader = files->make_reader();
   for (std::int64_t i = 0; i < files->size(); ++i) {
     const auto bytes = reader->read(i);
@@ -103,7 +103,7 @@ TEST(Folders, NamesMayHoldAnything) {
   }
 }
 
-TEST(Folders, SeveralPathsFollowEachOther) {
+TEST(Folders, JoinsSeveralPathsInOrder) {
   const TempFolder one, two;
   one.write("a/1.jpg");
   one.write("b/2.jpg");
@@ -111,10 +111,10 @@ TEST(Folders, SeveralPathsFollowEachOther) {
   const auto files = open_files(without_cache({two.path(), one.path()}));
   EXPECT_EQ(files->describe(0), two / "z/3.jpg");
   EXPECT_EQ(files->describe(2), one / "b/2.jpg");
-  EXPECT_THAT(labels_of(*files), ElementsAre(0, 0, 1));
+  EXPECT_THAT(sample_labels(*files), ElementsAre(0, 0, 1));
 }
 
-TEST(Folders, LinksAreFollowedButNotInCircles) {
+TEST(Folders, FollowsLinksWithoutCircles) {
   const TempFolder data, other;
   data.write("a/1.jpg");
   other.write("x/2.jpg");
@@ -123,11 +123,11 @@ TEST(Folders, LinksAreFollowedButNotInCircles) {
   fs::create_directory_symlink("..", data / "b/back");
   fs::create_symlink("nowhere", data / "a/gone.jpg");
   fs::create_symlink("self", data / "a/self");
-  EXPECT_THAT(names_of(*open_files(without_cache({data.path()})), data.path()),
+  EXPECT_THAT(sample_paths(*open_files(without_cache({data.path()})), data.path()),
               ElementsAre("a/1.jpg", "a/gone.jpg", "b/2.jpg"));
 }
 
-TEST(Folders, AMazeOfLinksEndsWithASentence) {
+TEST(Folders, RejectsMazeOfLinks) {
   const TempFolder data;
   for (int from = 0; from < 14; ++from) {
     const std::string folder = std::to_string(from);
@@ -140,7 +140,7 @@ TEST(Folders, AMazeOfLinksEndsWithASentence) {
   EXPECT_THAT(why_not(without_cache({data.path()})), HasSubstr("links between folders"));
 }
 
-TEST(Folders, WhatCannotBeOpenedIsSaidInOneSentence) {
+TEST(Folders, ReportsFoldersThatCannotBeOpened) {
   const TempFolder data;
   const std::string file = data.write("sub/notes.txt");
   EXPECT_THAT(why_not(without_cache({data / "gone"})), HasSubstr("No such file or directory"));
@@ -154,7 +154,7 @@ TEST(Folders, WhatCannotBeOpenedIsSaidInOneSentence) {
   EXPECT_THROW(open_files(without_cache({})), UsageError);
 }
 
-TEST(Folders, AFolderThatMayNotBeReadEndsTheRun) {
+TEST(Folders, FailsForUnreadableFolder) {
   if (::geteuid() == 0) GTEST_SKIP() << "root may read everything";
   const TempFolder data;
   data.write("a/1.jpg");
@@ -163,14 +163,14 @@ TEST(Folders, AFolderThatMayNotBeReadEndsTheRun) {
   fs::permissions(data / "a", fs::perms::all);
 }
 
-TEST(Folders, StopsWhenTold) {
+TEST(Folders, StopsOnSignal) {
   const TempFolder data;
   data.write("a/1.jpg");
   const std::atomic<int> stop{2};
   EXPECT_THROW(open_files(without_cache({data.path()}), {nullptr, &stop}), RunError);
 }
 
-TEST(Parallel, EachIndexOnceAndTheFirstFailureIsThrown) {
+TEST(Parallel, VisitsEachIndexOnceAndThrowsFirstFailure) {
   std::vector<std::atomic<int>> seen(1000);
   for_each_index(1000, "", {}, [&](std::int64_t i) { ++seen[static_cast<std::size_t>(i)]; });
   for (const auto& times : seen) EXPECT_EQ(times, 1);

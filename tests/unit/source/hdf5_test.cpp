@@ -31,13 +31,13 @@ std::unique_ptr<Source> open(const std::string& path, const FormatParameters& wo
   return open_hdf5(options, {});
 }
 std::string why_not(const std::string& path, const FormatParameters& words = {}) {
-  return message_of<RunError>([&] { open(path, words); });
+  return error_message<RunError>([&] { open(path, words); });
 }
 double value_of_metric(const Source& source, std::string_view name) {
   return value_of(source.metrics(), name).value_or(-1);
 }
 
-TEST(Hdf5, RowsOfH5pyAreReadInAnyOrder) {
+TEST(Hdf5, ReadsRowsOfH5pyInAnyOrder) {
   const auto source = open(fixture("hdf5/images.h5"));
   ASSERT_EQ(source->size(), kFixtureSamples);
   EXPECT_EQ(source->sample_bytes(), 60);
@@ -53,7 +53,7 @@ TEST(Hdf5, RowsOfH5pyAreReadInAnyOrder) {
   EXPECT_THAT(source->describe(3), HasSubstr("images.h5[3]"));
 }
 
-TEST(Hdf5, ADataSetIsNamedWhereThereAreSeveral) {
+TEST(Hdf5, RequiresNameIfThereAreSeveralDataSets) {
   EXPECT_THAT(why_not(fixture("hdf5/two.h5")),
               HasSubstr("holds the data sets images, masks, names; choose one with ?dataset=NAME"));
   EXPECT_EQ(open(fixture("hdf5/two.h5"), {{"dataset", "masks"}})->size(), kFixtureSamples);
@@ -68,13 +68,13 @@ TEST(Hdf5, ADataSetIsNamedWhereThereAreSeveral) {
   EXPECT_EQ(windows->sample_bytes(), 24);
 }
 
-TEST(Hdf5, AFilterThatIsMissingIsSaid) {
+TEST(Hdf5, NamesMissingFilter) {
   EXPECT_THAT(why_not(fixture("hdf5/lzf.h5")),
               testing::AllOf(HasSubstr("is packed by the filter 32000 (lzf)"),
                              HasSubstr("HDF5_PLUGIN_PATH")));
 }
 
-TEST(Hdf5, ChunksThatDoNotFitIntoTheirCacheAreReadForEverySample) {
+TEST(Hdf5, ReadsLargeChunksForEverySample) {
   const TempFolder data;
   const std::string path = data / "rows.h5";
   std::string bytes;
@@ -99,12 +99,12 @@ TEST(Hdf5, ChunksThatDoNotFitIntoTheirCacheAreReadForEverySample) {
               ElementsAre(HasSubstr("more than the chunk cache holds")));
 }
 
-TEST(Hdf5, ThreadsWaitForEachOther) {
+TEST(Hdf5, CountsWaitsForTheLibraryLock) {
   const TempFolder data;
   write_hdf5(data / "rows.h5", std::string(100 * 50'000, 'x'), {100, 50'000}, {1, 50'000});
   const auto source = open(data / "rows.h5");
   EXPECT_TRUE(source->details().empty());
-  // On a crowded machine they may happen to run one after another.
+  // Threads on a crowded machine may run one after another, so several rounds are allowed.
   for (int round = 0; round < 50 && source->details().empty(); ++round) {
     std::vector<std::jthread> threads;
     for (std::int64_t t = 0; t < 4; ++t) {
@@ -120,7 +120,7 @@ TEST(Hdf5, ThreadsWaitForEachOther) {
 }
 
 // The pitfall of its users: a file that was opened before the fork.
-TEST(Hdf5, AReaderOfAForkedProcessOpensTheFileItself) {
+TEST(Hdf5, ReopensFileInForkedProcess) {
   const auto source = open(fixture("hdf5/images.h5"));
   const auto before = source->make_reader();
   const pid_t child = ::fork();
@@ -134,7 +134,7 @@ TEST(Hdf5, AReaderOfAForkedProcessOpensTheFileItself) {
   EXPECT_EQ(status, 0);
 }
 
-TEST(Hdf5, WhatIsNoneOrCutIsRefused) {
+TEST(Hdf5, RejectsForeignAndCutFiles) {
   const TempFolder data;
   EXPECT_THAT(
       why_not(data.write("0.h5", "no HDF5")),
@@ -144,8 +144,8 @@ TEST(Hdf5, WhatIsNoneOrCutIsRefused) {
     EXPECT_NE(why_not(data.write("0.h5", whole.substr(0, size))), "") << size;
 }
 
-// In one piece; what says where it lies is changed.
-TEST(Hdf5, RowsThatAreNotWhereTheyShouldBeAreRefused) {
+// Changes the header fields that locate the rows of a contiguous data set.
+TEST(Hdf5, RejectsRowsOutsideTheirPlace) {
   const TempFolder data;
   const std::string path = data / "rows.h5";
   write_hdf5(path, std::string(64 * 1000, 'x'), {64, 1000}, {});
@@ -154,7 +154,7 @@ TEST(Hdf5, RowsThatAreNotWhereTheyShouldBeAreRefused) {
   const std::uint64_t bytes = 64 * 1000;
   const std::size_t size_at = whole.find({reinterpret_cast<const char*>(&bytes), sizeof bytes});
   const std::size_t place_at = size_at - 8, kind_at = place_at - 1;
-  ASSERT_EQ(whole.substr(kind_at - 1, 2), "\3\1");  // its version, and "contiguous"
+  ASSERT_EQ(whole.substr(kind_at - 1, 2), "\3\1");  // layout version 3, and "contiguous"
   const auto with = [&](std::size_t at, std::uint64_t bits, std::size_t count) {
     std::string changed = whole;
     std::memcpy(changed.data() + at, &bits, count);
@@ -168,8 +168,8 @@ TEST(Hdf5, RowsThatAreNotWhereTheyShouldBeAreRefused) {
     EXPECT_THAT(why_not(damaged), HasSubstr("is damaged: its rows")) << damaged;
 }
 
-// Of what is missing there the library would read zeros.
-TEST(Hdf5, RowsInOtherFilesAreRefused) {
+// The library would read zeros for rows that are missing in the other files.
+TEST(Hdf5, RejectsRowsInOtherFilesIfMissing) {
   const TempFolder data;
   data.write("rows.raw", std::string(10, 'x'));
   const auto made = [&](const std::string& name, const std::function<void(hid_t, hid_t)>& place) {
@@ -189,21 +189,21 @@ TEST(Hdf5, RowsInOtherFilesAreRefused) {
     ::H5Pset_external(creation, (data / "rows.raw").c_str(), 0, 640);
   });
   EXPECT_THAT(why_not(external), HasSubstr("keeps its rows in other files (external storage)"));
-  const auto of_file = [&](const char* other) {
+  const auto virtual_rows = [&](const char* other) {
     return [other](hid_t creation, hid_t space) {
       ::H5Pset_virtual(creation, space, other, "rows", space);
     };
   };
-  EXPECT_THAT(why_not(made("virtual.h5", of_file("other.h5"))),
+  EXPECT_THAT(why_not(made("virtual.h5", virtual_rows("other.h5"))),
               HasSubstr("has rows in other.h5, which is not there"));
   write_hdf5(data / "other.h5", std::string(640, 'x'), {64, 10}, {});
-  EXPECT_EQ(read_sample(*open(made("virtual.h5", of_file("other.h5")))->make_reader(), 63),
+  EXPECT_EQ(read_sample(*open(made("virtual.h5", virtual_rows("other.h5")))->make_reader(), 63),
             std::string(10, 'x'));
 }
 
-// Packed, of 8 rows each; it says that they have more, of which the library would read outside of
-// what it has unpacked.
-TEST(Hdf5, ChunksThatAreNotAsLongAsTheFileSaysAreRefused) {
+// The packed chunks have 8 rows each. The changed file claims more rows, for which the library
+// would read outside of its unpacked bytes.
+TEST(Hdf5, RejectsChunksShorterThanStated) {
   const TempFolder data;
   const std::string path = data / "rows.h5";
   write_hdf5(path, std::string(64 * 1000, 'x'), {64, 1000}, {8, 1000});
@@ -221,21 +221,21 @@ TEST(Hdf5, ChunksThatAreNotAsLongAsTheFileSaysAreRefused) {
   EXPECT_EQ(open(path)->size(), 64);
 }
 
-TEST(Hdf5, RowsThatWereNeverWrittenAreRead) {
+TEST(Hdf5, ReadsZerosForUnwrittenRows) {
   const TempFolder data;
   write_hdf5(data / "rows.h5", "", {64, 1000}, {});
   const auto source = open(data / "rows.h5");
   EXPECT_EQ(read_sample(*source->make_reader(), 63), std::string(1000, '\0'));
 }
 
-// Opened only: of some such files the library reads beyond its own memory when it reads rows.
-TEST(Hdf5, ChangedBytesAreRefusedOrOpen) {
+// The files are only opened. The library reads beyond its memory for rows of some of them.
+TEST(Hdf5, SurvivesChangedBytes) {
   const TempFolder data;
   const std::string whole = content_of_fixture("hdf5/images.h5");
   std::string changed = whole;
   for (std::size_t i = 0; i < changed.size(); i += 97) {
     changed[i] = static_cast<char>(changed[i] ^ 0x55);
-    // Of a file that cannot be closed either the library keeps what it knew of it.
+    // The library remembers a file that it could not close, so each file has a new name.
     const std::string path = data.write(std::to_string(i) + ".h5", changed);
     try {
       EXPECT_GT(open(path, {{"dataset", "train/images"}})->size(), 0);

@@ -42,7 +42,7 @@ TEST(Index, HoldsEveryNameWhateverItShares) {
   }
 }
 
-TEST(Index, NamesThatCountUpTakeAboutTenBytesEach) {
+TEST(Index, StoresCountedNamesInTwelveBytesEach) {
   IndexBuilder builder;
   char name[32];
   for (int i = 0; i < 300'000; ++i) {
@@ -53,7 +53,7 @@ TEST(Index, NamesThatCountUpTakeAboutTenBytesEach) {
   EXPECT_LT(builder.finish("").bytes().size(), 300'000 * 12U);
 }
 
-TEST(Index, AnyDamageIsFound) {
+TEST(Index, DetectsAnyDamage) {
   IndexBuilder builder;
   builder.add_folder({0, "f", 0, {}});
   for (int i = 0; i < 40; ++i) builder.add(0, std::to_string(i));
@@ -92,17 +92,17 @@ struct Cached : testing::Test {
   }
 };
 
-TEST_F(Cached, TheSecondTimeIsAHitAndTheSame) {
+TEST_F(Cached, FindsEqualIndexTheSecondTime) {
   EXPECT_FALSE(hit());
   const auto files = open_files(options);
   EXPECT_TRUE(files->from_cache);
-  EXPECT_THAT(names_of(*files, data.path()),
+  EXPECT_THAT(sample_paths(*files, data.path()),
               testing::ElementsAre("a/1.jpg", "a/deep/2.jpg", "b/3.jpg"));
-  EXPECT_THAT(labels_of(*files), testing::ElementsAre(0, 0, 1));
+  EXPECT_THAT(sample_labels(*files), testing::ElementsAre(0, 0, 1));
   EXPECT_EQ(fs::status(only_file()).permissions(), fs::perms::owner_read | fs::perms::owner_write);
 }
 
-TEST_F(Cached, EveryChangeOfAFolderIsSeen) {
+TEST_F(Cached, NoticesEveryChangeOfFolder) {
   hit();
   data.write("a/deep/4.jpg");
   EXPECT_EQ(open_files(options)->size(), 4);
@@ -119,7 +119,7 @@ TEST_F(Cached, EveryChangeOfAFolderIsSeen) {
   EXPECT_TRUE(hit());
 }
 
-TEST_F(Cached, AnotherFolderInItsPlaceIsSeen) {
+TEST_F(Cached, NoticesReplacedFolder) {
   hit();
   EXPECT_TRUE(hit());
   fs::rename(data / "b", data / "old");
@@ -130,7 +130,7 @@ TEST_F(Cached, AnotherFolderInItsPlaceIsSeen) {
   EXPECT_FALSE(hit());
 }
 
-TEST_F(Cached, DamagedAndForeignFilesAreRebuilt) {
+TEST_F(Cached, RebuildsDamagedAndForeignFiles) {
   hit();
   const std::string file = only_file();
   fs::resize_file(file, fs::file_size(file) - 1);
@@ -144,20 +144,20 @@ TEST_F(Cached, DamagedAndForeignFilesAreRebuilt) {
   EXPECT_FALSE(hit());
 }
 
-TEST_F(Cached, ACacheThatCannotBeWrittenIsNoError) {
+TEST_F(Cached, WorksWithoutWritableCache) {
   options.cache_folder = "/proc/nowhere";
   EXPECT_FALSE(hit());
   EXPECT_EQ(open_files(options)->size(), 3);
 }
 
-TEST_F(Cached, AManifestIsCachedUntilItChanges) {
+TEST_F(Cached, CachesManifestUntilItChanges) {
   options.paths = {};
   options.index_file = data.write("list.csv", "path,label\na/1.jpg,5\nb/3.jpg,6\na/9.jpg,6\n");
   data.age();
   EXPECT_FALSE(hit());
   const auto files = open_files(options);
   EXPECT_TRUE(files->from_cache);
-  EXPECT_THAT(labels_of(*files), testing::ElementsAre(5, 6, 6));
+  EXPECT_THAT(sample_labels(*files), testing::ElementsAre(5, 6, 6));
   data.write("list.csv", "path,label\na/1.jpg,5\n");
   EXPECT_EQ(open_files(options)->size(), 1);
 }

@@ -21,19 +21,19 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using Kind = SampleError::Kind;
 
-SourceOptions options_of(const std::string& path, const FormatParameters& words = {}) {
+SourceOptions make_options(const std::string& path, const FormatParameters& words = {}) {
   SourceOptions options = without_cache({path});
   options.words = words;
   return options;
 }
 std::unique_ptr<Source> mds(const std::string& path, const FormatParameters& words = {}) {
-  return open_mds(options_of(path, words), {});
+  return open_mds(make_options(path, words), {});
 }
 std::unique_ptr<Source> litdata(const std::string& path, const FormatParameters& words = {}) {
-  return open_litdata(options_of(path, words), {});
+  return open_litdata(make_options(path, words), {});
 }
 std::string why_no_mds(const std::string& path, const FormatParameters& words = {}) {
-  return message_of<RunError>([&] { mds(path, words); });
+  return error_message<RunError>([&] { mds(path, words); });
 }
 double value_of(const Source& source, std::string_view metric) {
   for (const Metric& one : source.metrics()) {
@@ -42,7 +42,7 @@ double value_of(const Source& source, std::string_view metric) {
   return -1;
 }
 
-TEST(Items, OfStreamingAndLitDataAreReadAsTheyWereWritten) {
+TEST(Items, ReadsShardsOfStreamingAndLitData) {
   expect_fixture_images(*mds(fixture("mds")));
   expect_fixture_images(*mds(fixture("mds/index.json"), {{"column", "image"}}));
   expect_fixture_images(*litdata(fixture("litdata")));
@@ -51,30 +51,30 @@ TEST(Items, OfStreamingAndLitDataAreReadAsTheyWereWritten) {
 }
 
 // Since 0.2.74 LitData keeps rows of plain values as an Arrow file in each chunk.
-TEST(Items, RowsInChunksOfLitDataAreReadAsTheyWereWritten) {
+TEST(Items, ReadsRowsInChunksOfLitData) {
   expect_fixture_images(*litdata(fixture("litdata_rows")));
-  SourceOptions classes = options_of(fixture("litdata_rows"));
+  SourceOptions classes = make_options(fixture("litdata_rows"));
   classes.classes = true;
   const auto source = open_litdata(classes, {});
   EXPECT_EQ(read_sample(*source->make_reader(), 4), "1004");
-  EXPECT_THAT(message_of<UsageError>([] {
+  EXPECT_THAT(error_message<UsageError>([] {
                 litdata(fixture("litdata_rows"), {{"open", "sample"}});
               }),
               HasSubstr("open=sample is for chunks of items"));
-  EXPECT_THAT(message_of<UsageError>([] {
+  EXPECT_THAT(error_message<UsageError>([] {
                 litdata(fixture("litdata_rows"), {{"open", "never"}});
               }),
               HasSubstr("open=never: expected once"));
 }
 
-TEST(Items, DamagedRowsInChunksOfLitDataAreRefused) {
+TEST(Items, RejectsDamagedRowsInChunksOfLitData) {
   TempFolder folder;
   const auto with_chunk = [&](const std::string& bytes) {
     std::filesystem::copy(fixture("litdata_rows"), folder / "data",
                           std::filesystem::copy_options::overwrite_existing |
                               std::filesystem::copy_options::recursive);
     std::ofstream(folder / "data/chunk-0-1.bin", std::ios::binary) << bytes;
-    return message_of<RunError>([&] { litdata(folder / "data"); });
+    return error_message<RunError>([&] { litdata(folder / "data"); });
   };
   std::string chunk = text_of_object(fixture("litdata_rows/chunk-0-1.bin"), Bytes{1} << 20);
   std::string too_long = chunk;
@@ -87,7 +87,7 @@ TEST(Items, DamagedRowsInChunksOfLitDataAreRefused) {
   EXPECT_THAT(with_chunk(too_long), HasSubstr("chunk-0-1.bin: is"));
 }
 
-TEST(Items, OnlyTheColumnThatIsDecodedIsUsed) {
+TEST(Items, UsesOnlyTheDecodedColumn) {
   const auto source = mds(fixture("mds"));
   const auto reader = source->make_reader();
   const std::string image = read_sample(*reader, 3);
@@ -97,19 +97,19 @@ TEST(Items, OnlyTheColumnThatIsDecodedIsUsed) {
   EXPECT_EQ(value_of(*source, "source.bytes_of_samples"), std::ssize(image));
 }
 
-TEST(Items, AShardIsOpenedOnceOrForEachSampleAsStreamingDoes) {
+TEST(Items, OpensShardOnceOrForEachSample) {
   for (const auto& [word, opened] : {std::pair("once", 3), std::pair("sample", 7)}) {
     const auto source = mds(fixture("mds"), {{"open", word}});
     expect_fixture_images(*source);
     EXPECT_EQ(value_of(*source, "source.opened"), opened) << word;
   }
-  EXPECT_THAT(message_of<UsageError>([] {
+  EXPECT_THAT(error_message<UsageError>([] {
                 mds(fixture("mds"), {{"open", "2"}});
               }),
               HasSubstr("expected once"));
 }
 
-TEST(Items, PixelsBecomeImagesThatAreNotCoded) {
+TEST(Items, ConvertsPixelsToRawImages) {
   const auto pixels = mds(fixture("mds_pixels"), {{"column", "pixels"}});
   const std::string image = read_sample(*pixels->make_reader(), 2);
   ASSERT_EQ(image.size(), 16u + 9 * 7 * 3);
@@ -126,28 +126,28 @@ TEST(Items, PixelsBecomeImagesThatAreNotCoded) {
               testing::StartsWith("\x89PNG"));
 }
 
-void expect_unpacked(const Source& source, std::string_view by) {
+void expect_unpacked(const Source& source, std::string_view codec) {
   expect_fixture_images(source);
   EXPECT_EQ(source.extents(), nullptr);
-  ASSERT_NE(source.stored_in(), nullptr);
-  EXPECT_EQ(source.stored_in()->objects(), 3);
+  ASSERT_NE(source.stored_objects(), nullptr);
+  EXPECT_EQ(source.stored_objects()->objects(), 3);
   ASSERT_EQ(source.details().size(), 1u);
-  EXPECT_EQ(source.details().front().text, by);
+  EXPECT_EQ(source.details().front().text, codec);
   EXPECT_GT(value_of(source, "source.bytes_unpacked"), 0);
 }
 
-TEST(Items, OfCompressedShardsAreUnpackedAShardAtATime) {
+TEST(Items, UnpacksCompressedShardsOneAtATime) {
   if (built_with::kZstd.is_built) {
     expect_unpacked(*mds(fixture("mds_zstd")), "zstd");
     expect_unpacked(*litdata(fixture("litdata_zstd")), "zstd");
   }
   if (built_with::kZlib.is_built) expect_unpacked(*mds(fixture("mds_gz")), "gzip");
   EXPECT_THAT(why_no_mds(fixture("mds_br")), HasSubstr("is compressed by 'br', which is not read"));
-  EXPECT_THAT(message_of<RunError>([] { litdata(fixture("litdata_batch")); }),
+  EXPECT_THAT(error_message<RunError>([] { litdata(fixture("litdata_batch")); }),
               HasSubstr("compressed by the batch"));
 }
 
-TEST(Items, AShardThatCannotBeUnpackedIsWrongInEachOfItsSamples) {
+TEST(Items, FailsForEachSampleOfDamagedShard) {
   if (!built_with::kZstd.is_built) GTEST_SKIP() << "built without zstd";
   const TempFolder data;
   std::filesystem::copy(fixture("mds_zstd"), data.path());
@@ -163,7 +163,7 @@ TEST(Items, AShardThatCannotBeUnpackedIsWrongInEachOfItsSamples) {
       EXPECT_THAT(error.what(), HasSubstr("zstd data end early"));
     }
   }
-  EXPECT_EQ(value_of(*source, "source.opened"), 1);  // once for all of them
+  EXPECT_EQ(value_of(*source, "source.opened"), 1);  // one open for all failed reads
   EXPECT_EQ(read_sample(*reader, 6), content_of_fixture("images/6.jpg"));
 }
 
@@ -177,11 +177,11 @@ struct DamagedItems : testing::Test {
   std::string why_not_sample(const std::string& item) {
     const std::string shard = item_shard({item});
     EXPECT_EQ(why_not(shard, 1), "");
-    return message_of<SampleError>([&] { mds(data.path())->make_reader()->read(0); });
+    return error_message<SampleError>([&] { mds(data.path())->make_reader()->read(0); });
   }
 };
 
-TEST_F(DamagedItems, AreRefusedWhenTheyAreOpened) {
+TEST_F(DamagedItems, FailsToOpenDamagedShards) {
   const std::string shard = item_shard({std::string(20, 'a'), std::string(30, 'b')});
   EXPECT_EQ(why_not(shard, 2), "");
   EXPECT_THAT(why_not(shard, 3), HasSubstr("has 2 samples, and index.json says 3"));
@@ -194,7 +194,7 @@ TEST_F(DamagedItems, AreRefusedWhenTheyAreOpened) {
   EXPECT_THAT(why_no_mds(data.path()), HasSubstr("index.json names it"));
 }
 
-TEST_F(DamagedItems, OrSkippedOneByOne) {
+TEST_F(DamagedItems, ReportsDamagedSamplesOneByOne) {
   const std::string number(8, '\0');
   EXPECT_EQ(why_not_sample(number_bytes(3u) + number + "abc"), "");
   EXPECT_THAT(why_not_sample(number_bytes(4u) + number + "abc"),
@@ -203,9 +203,9 @@ TEST_F(DamagedItems, OrSkippedOneByOne) {
   EXPECT_THAT(why_not_sample(number_bytes(0u) + number), HasSubstr("is empty"));
 }
 
-TEST(ItemIndexes, ThatCannotBeMeantAreRefused) {
+TEST(ItemIndexes, RejectsImpossibleIndexes) {
   const auto why = [](const std::string& text) {
-    return message_of<ValueError>([&] { parse_mds_index(text); });
+    return error_message<ValueError>([&] { parse_mds_index(text); });
   };
   const std::string good = mds_index({{"0.mds", 1, 100}});
   EXPECT_EQ(why(good), "");
@@ -220,14 +220,14 @@ TEST(ItemIndexes, ThatCannotBeMeantAreRefused) {
   EXPECT_THAT(why(with("\"samples\": 1", "\"samples\": -1")), HasSubstr("no number of a shard"));
   EXPECT_THAT(why(with("\"format\": \"mds\"", "\"format\": \"csv\"")), HasSubstr("are 'csv'"));
   EXPECT_THAT(why(with("[8, null]", "[8]")), HasSubstr("unequal numbers"));
-  EXPECT_THAT(message_of<ValueError>([] {
+  EXPECT_THAT(error_message<ValueError>([] {
                 parse_litdata_index(R"({"chunks": [], "config": {"data_format": ["int"],
                     "data_spec": null, "item_loader": "TokensLoader"}})");
               }),
               HasSubstr("of a TokensLoader"));
 }
 
-TEST(ItemIndexes, LimitTheDepthOfTheirJson) {
+TEST(ItemIndexes, LimitsDepthOfJson) {
   const std::string deep = std::string(400'000, '[') + std::string(400'000, ']');
   EXPECT_THROW(parse_mds_index(R"({"shards": )" + deep + "}"), ValueError);
   EXPECT_THROW(parse_litdata_index(R"({"chunks": [], "config": {"data_format": ["int"],
@@ -236,7 +236,7 @@ TEST(ItemIndexes, LimitTheDepthOfTheirJson) {
                ValueError);
 }
 
-TEST(ItemIndexes, NameTheColumnsWhereNoneIsAnImage) {
+TEST(ItemIndexes, NamesColumnsIfNoneIsAnImage) {
   EXPECT_THAT(why_no_mds(fixture("mds"), {{"column", "picture"}}),
               HasSubstr("has no column picture, only class (int), image (jpeg), note (str);"
                         " choose one with ?column=NAME"));

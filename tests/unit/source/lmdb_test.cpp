@@ -29,18 +29,18 @@ std::string datum_bytes(int channels, int height, int width, const std::string& 
   writer.add_int32(2, height);
   writer.add_int32(3, width);
   writer.add_bytes(4, data);
-  writer.add_int32(5, 7);  // its label
+  writer.add_int32(5, 7);  // the label
   if (is_coded) writer.add_bool(7, true);
   return bytes;
 }
 
-std::string image_in(const std::string& datum) {
+std::string decode_datum(const std::string& datum) {
   std::vector<std::byte> image;
   const auto bytes = image_of_datum(std::as_bytes(std::span(datum)), image);
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-TEST(LmdbKeys, FitAPatternWithOneNumber) {
+TEST(LmdbKeys, MatchesPatternWithOneNumber) {
   EXPECT_TRUE(fits_key("%08d", "00000012"));
   EXPECT_FALSE(fits_key("%08d", "12"));
   EXPECT_TRUE(fits_key("image-%09d", "image-000000001"));
@@ -53,14 +53,14 @@ TEST(LmdbKeys, FitAPatternWithOneNumber) {
 }
 
 TEST(Datum, HoldsACodedImageOrPlanes) {
-  EXPECT_EQ(image_in(datum_bytes(0, 0, 0, "coded", true)), "coded");
+  EXPECT_EQ(decode_datum(datum_bytes(0, 0, 0, "coded", true)), "coded");
   // Blue, green, red; two pixels each.
-  const std::string raw = image_in(datum_bytes(3, 1, 2, "bBgGrR", false));
+  const std::string raw = decode_datum(datum_bytes(3, 1, 2, "bBgGrR", false));
   EXPECT_EQ(raw.substr(0, 8), std::string_view("LSRAW1\0\0", 8));
   EXPECT_EQ(raw.substr(16), "rgbRGB");
-  EXPECT_EQ(image_in(datum_bytes(1, 1, 2, "xy", false)).substr(16), "xxxyyy");
+  EXPECT_EQ(decode_datum(datum_bytes(1, 1, 2, "xy", false)).substr(16), "xxxyyy");
   const auto why = [](const std::string& datum) {
-    return message_of<SampleError>([&] { image_in(datum); });
+    return error_message<SampleError>([&] { decode_datum(datum); });
   };
   EXPECT_THAT(why(datum_bytes(3, 1, 3, "bBgGrR", false)), HasSubstr("6 bytes of 3 x 1 x 3"));
   EXPECT_THAT(why(datum_bytes(3, -1, -2, "bBgGrR", false)), HasSubstr("channels can be used"));
@@ -81,11 +81,11 @@ struct Lmdb : testing::Test {
     return source_row("lmdb").open(options, {});
   }
   std::string why_not(const std::string& path, const FormatParameters& words = {}) {
-    return message_of<RunError>([&] { open(path, words); });
+    return error_message<RunError>([&] { open(path, words); });
   }
 };
 
-TEST_F(Lmdb, IsReadAsPythonWroteItAndNothingIsLeftBeside) {
+TEST_F(Lmdb, ReadsFileOfPythonAndLeavesNoLockFile) {
   std::filesystem::copy(fixture("images.lmdb"), data / "images.lmdb");
   const auto source = open(data / "images.lmdb");
   expect_fixture_images(*source);
@@ -96,7 +96,7 @@ TEST_F(Lmdb, IsReadAsPythonWroteItAndNothingIsLeftBeside) {
               HasSubstr("has no key of the form image-%09d"));
 }
 
-TEST_F(Lmdb, ValuesMayBeDatums) {
+TEST_F(Lmdb, DecodesDatums) {
   write_lmdb(data / "0.mdb", {{"0", datum_bytes(3, 1, 2, "bBgGrR", false)},
                               {"1", datum_bytes(0, 0, 0, "coded", true)},
                               {"2", ""}});
@@ -105,17 +105,17 @@ TEST_F(Lmdb, ValuesMayBeDatums) {
   EXPECT_EQ(read_sample(*reader, 0).substr(16), "rgbRGB");
   EXPECT_EQ(read_sample(*reader, 1), "coded");
   EXPECT_THROW(reader->read(2), SampleError);
-  EXPECT_THAT(message_of<UsageError>([&] {
+  EXPECT_THAT(error_message<UsageError>([&] {
                 open(data / "0.mdb", {{"value", "jpeg"}});
               }),
               HasSubstr("expected raw"));
-  EXPECT_THAT(message_of<UsageError>([&] {
+  EXPECT_THAT(error_message<UsageError>([&] {
                 open(data / "0.mdb", {{"key", "x"}});
               }),
               HasSubstr("a pattern with a number"));
 }
 
-TEST_F(Lmdb, AReaderOfAForkedProcessOpensTheFileItself) {
+TEST_F(Lmdb, ReopensFileInForkedProcess) {
   const auto source = open(fixture("images.lmdb"));
   const auto before = source->make_reader();
   const std::size_t bytes = before->read(1).size();
@@ -126,10 +126,11 @@ TEST_F(Lmdb, AReaderOfAForkedProcessOpensTheFileItself) {
   EXPECT_EQ(status, 0);
 }
 
-// As a machine with pages of 16 KiB writes it: the same pages, further apart, none of them large.
-TEST_F(Lmdb, OfAnotherPageSizeIsReadAsWell) {
+// The file of a machine with pages of 16 KiB has the same pages, further apart, and no large ones.
+TEST_F(Lmdb, ReadsFileWithOtherPageSize) {
   const std::string whole = content_of_fixture("images.lmdb/data.mdb");
-  constexpr std::size_t kPage = 4096, kOther = 16384, kPageSizeAt = 40;  // in the first two
+  constexpr std::size_t kPage = 4096, kOther = 16384;
+  constexpr std::size_t kPageSizeAt = 40;  // offset in each of the two meta pages
   std::string other(whole.size() / kPage * kOther, '\0');
   for (std::size_t page = 0; page < whole.size() / kPage; ++page)
     other.replace(page * kOther, kPage, whole, page * kPage, kPage);
@@ -139,14 +140,14 @@ TEST_F(Lmdb, OfAnotherPageSizeIsReadAsWell) {
   EXPECT_THAT(why_not(data.write("0.mdb", other.substr(0, 3 * kOther))), HasSubstr("is cut off"));
 }
 
-TEST_F(Lmdb, WhatIsNoneIsCutOrOfAnotherMachineIsRefused) {
+TEST_F(Lmdb, RejectsForeignAndCutFiles) {
   EXPECT_THAT(why_not(data.write("0.mdb", "no LMDB")), HasSubstr("cannot be read by LMDB"));
   EXPECT_THAT(why_not(data / "gone.mdb"), HasSubstr("is no LMDB file, nor a folder"));
   const std::string whole = content_of_fixture("images.lmdb/data.mdb");
   EXPECT_THAT(why_not(data.write("0.mdb", whole.substr(0, whole.size() - 4096))),
               HasSubstr("is cut off"));
   std::string big_endian = whole;
-  for (const std::size_t page : {std::size_t{0}, std::size_t{4096}})  // its magic number, twice
+  for (const std::size_t page : {std::size_t{0}, std::size_t{4096}})  // magic number, twice
     std::reverse(big_endian.begin() + static_cast<std::ptrdiff_t>(page) + 16,
                  big_endian.begin() + static_cast<std::ptrdiff_t>(page) + 20);
   EXPECT_THAT(why_not(data.write("0.mdb", big_endian)), HasSubstr("another kind of machine"));
@@ -155,7 +156,7 @@ TEST_F(Lmdb, WhatIsNoneIsCutOrOfAnotherMachineIsRefused) {
   EXPECT_THAT(why_not(data.write("0.mdb", version)), HasSubstr("another kind of machine"));
 }
 
-// What a page says about the key and the value at `key`, before it.
+// Offsets from a key to the fields of its node, which precede the key.
 constexpr std::ptrdiff_t kLengthBefore = -8, kFlagsBefore = -4, kKeyLengthBefore = -2;
 std::string with_changed_node(std::string file, const std::string& key, std::ptrdiff_t where,
                               std::uint32_t bits) {
@@ -165,14 +166,14 @@ std::string with_changed_node(std::string file, const std::string& key, std::ptr
   return file;
 }
 
-// The thread sanitizer's own memcmp does not let go of a signal.
+// The thread sanitizer's own memcmp does not release a signal.
 #ifdef __SANITIZE_THREAD__
 constexpr bool kLetsGoOfSignals = false;
 #else
 constexpr bool kLetsGoOfSignals = true;
 #endif
 
-TEST_F(Lmdb, DamagedPagesAreASentence) {
+TEST_F(Lmdb, ReportsDamagedPages) {
   if (!kLetsGoOfSignals) GTEST_SKIP() << "the thread sanitizer does not let go of signals";
   const std::string whole = content_of_fixture("images.lmdb/data.mdb");
   constexpr std::uint32_t kHasSeveral = 4;  // values, which it has not
@@ -183,20 +184,20 @@ TEST_F(Lmdb, DamagedPagesAreASentence) {
   }
 }
 
-TEST_F(Lmdb, AValueThatGoesOnBehindItsFileIsDamaged) {
+TEST_F(Lmdb, ReportsValuePastEndOfFile) {
   const std::string whole = content_of_fixture("images.lmdb/data.mdb");
   const auto source =
       open(data.write("0.mdb", with_changed_node(whole, "00000003", kLengthBefore, 0x3fffffff)));
   const auto reader = source->make_reader();
   const auto why = [&](std::int64_t sample) {
-    return message_of<SampleError>([&] { reader->read(sample); });
+    return error_message<SampleError>([&] { reader->read(sample); });
   };
   EXPECT_EQ(why(2), "");
   EXPECT_THAT(why(3), HasSubstr("is damaged: a value continues after its end"));
   EXPECT_EQ(why(4), "");
 }
 
-TEST_F(Lmdb, ChangedBytesAreRefusedOrRead) {
+TEST_F(Lmdb, SurvivesChangedBytes) {
   if (!kLetsGoOfSignals) GTEST_SKIP() << "the thread sanitizer does not let go of signals";
   const std::string whole = content_of_fixture("images.lmdb/data.mdb");
   std::string changed = whole;
@@ -207,7 +208,7 @@ TEST_F(Lmdb, ChangedBytesAreRefusedOrRead) {
         const auto source = open(data.write("0.mdb", changed));
         const auto reader = source->make_reader();
         for (std::int64_t sample = 0; sample < std::min<std::int64_t>(source->size(), 20); ++sample)
-          message_of<SampleError>([&] { reader->read(sample); });
+          error_message<SampleError>([&] { reader->read(sample); });
       } catch (const RunError& error) {
         EXPECT_THAT(error.what(), HasSubstr("0.mdb: ")) << i;
       }

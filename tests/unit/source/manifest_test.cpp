@@ -15,9 +15,9 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using Records = std::vector<std::vector<std::string>>;
 
-Records records_of(const std::string& text) {
-  std::istringstream in(text);
-  CsvReader reader(in);
+Records read_records(const std::string& text) {
+  std::istringstream stream(text);
+  CsvReader reader(stream);
   Records records;
   for (std::vector<std::string> fields; reader.next(fields);) records.push_back(fields);
   return records;
@@ -32,48 +32,51 @@ std::unique_ptr<FileSource> open_list(const TempFolder& folder, std::string_view
 
 std::string why_not(std::string_view name, std::string_view text) {
   const TempFolder folder;
-  return message_of<RunError>([&] { open_list(folder, name, text); });
+  return error_message<RunError>([&] { open_list(folder, name, text); });
 }
 
 TEST(CsvReader, FollowsRfc4180) {
-  EXPECT_EQ(records_of("a,b\r\n\"c,\"\"d\"\"\ne\",\n\n\"\"\n,x"),
+  EXPECT_EQ(read_records("a,b\r\n\"c,\"\"d\"\"\ne\",\n\n\"\"\n,x"),
             (Records{{"a", "b"}, {"c,\"d\"\ne", ""}, {""}, {"", "x"}}));
-  EXPECT_EQ(records_of("\xEF\xBB\xBFpath\n"), (Records{{"path"}}));
-  EXPECT_EQ(records_of(""), Records{});
-  EXPECT_THROW(records_of("\"open"), ValueError);
-  EXPECT_THROW(records_of("\"a\"b"), ValueError);
-  EXPECT_THROW(records_of("\"" + std::string(100'000, 'x')), ValueError);
+  EXPECT_EQ(read_records("\xEF\xBB\xBFpath\n"), (Records{{"path"}}));
+  EXPECT_EQ(read_records(""), Records{});
+  EXPECT_THROW(read_records("\"open"), ValueError);
+  EXPECT_THROW(read_records("\"a\"b"), ValueError);
+  EXPECT_THROW(read_records("\"" + std::string(100'000, 'x')), ValueError);
 }
 
-TEST(Manifest, CsvKeepsItsOrderAndItsLabels) {
+TEST(Manifest, KeepsOrderAndLabelsOfCsv) {
   const TempFolder folder;
   const auto files =
       open_list(folder, "list.csv",
                 "path,label\nb/2.jpg,7\n\"a/x, \"\"y\"\".jpg\",3\r\nb/1.jpg,7\n/abs.jpg,3\n");
-  EXPECT_THAT(names_of(*files, folder.path()),
+  EXPECT_THAT(sample_paths(*files, folder.path()),
               ElementsAre("b/2.jpg", "a/x, \"y\".jpg", "b/1.jpg", "/abs.jpg"));
-  EXPECT_THAT(labels_of(*files), ElementsAre(7, 3, 7, 3));
+  EXPECT_THAT(sample_labels(*files), ElementsAre(7, 3, 7, 3));
 }
 
-TEST(Manifest, LabelsMayDifferWithinAFolderAndMayBeNames) {
+TEST(Manifest, AcceptsSeveralLabelsPerFolderAndNames) {
   const TempFolder folder;
-  EXPECT_THAT(labels_of(*open_list(folder, "a.csv", "label,path\n5,1.jpg\n0,2.jpg\n5,3.jpg\n")),
+  EXPECT_THAT(sample_labels(*open_list(folder, "a.csv", "label,path\n5,1.jpg\n0,2.jpg\n5,3.jpg\n")),
               ElementsAre(5, 0, 5));
-  EXPECT_THAT(labels_of(*open_list(folder, "b.csv", "path,label\n1.jpg,dog\n2.jpg,cat\n3.jpg,3\n")),
-              ElementsAre(2, 1, 0));
-  EXPECT_THAT(labels_of(*open_list(folder, "c.csv", "path\n1.jpg\n2.jpg\n")), ElementsAre(0, 0));
+  EXPECT_THAT(
+      sample_labels(*open_list(folder, "b.csv", "path,label\n1.jpg,dog\n2.jpg,cat\n3.jpg,3\n")),
+      ElementsAre(2, 1, 0));
+  EXPECT_THAT(sample_labels(*open_list(folder, "c.csv", "path\n1.jpg\n2.jpg\n")),
+              ElementsAre(0, 0));
 }
 
-TEST(Manifest, JsonLines) {
+TEST(Manifest, ReadsJsonLines) {
   const TempFolder folder;
   const auto files = open_list(folder, "list.jsonl",
                                "{\"path\": \"a/\\u00e9\\n.jpg\", \"label\": 4, \"other\": [1]}\n\n"
                                "{\"label\": \"1\", \"path\": \"b.jpg\"}\r\n{\"path\": \"c.jpg\"}");
-  EXPECT_THAT(names_of(*files, folder.path()), ElementsAre("a/\xC3\xA9\n.jpg", "b.jpg", "c.jpg"));
-  EXPECT_THAT(labels_of(*files), ElementsAre(4, 1, 0));
+  EXPECT_THAT(sample_paths(*files, folder.path()),
+              ElementsAre("a/\xC3\xA9\n.jpg", "b.jpg", "c.jpg"));
+  EXPECT_THAT(sample_labels(*files), ElementsAre(4, 1, 0));
 }
 
-TEST(Manifest, IsRelativeToTheOnePathIfThereIsOne) {
+TEST(Manifest, ResolvesNamesAgainstSinglePath) {
   const TempFolder lists, data;
   SourceOptions options = without_cache({data.path()});
   options.index_file = lists.write("list.csv", "path,label\na/1.jpg,0\n");
@@ -83,15 +86,16 @@ TEST(Manifest, IsRelativeToTheOnePathIfThereIsOne) {
 }
 
 // Reading it at 0 is an I/O error, as of a disk that fails.
-TEST(Manifest, AListThatCannotBeReadToItsEnd) {
+TEST(Manifest, ReportsListThatFailsToRead) {
   const TempFolder data;
   std::filesystem::create_symlink("/proc/self/mem", data / "list.csv");
   SourceOptions options = without_cache({});
   options.index_file = data / "list.csv";
-  EXPECT_THAT(message_of<RunError>([&] { open_files(options); }), HasSubstr("check the storage"));
+  EXPECT_THAT(error_message<RunError>([&] { open_files(options); }),
+              HasSubstr("check the storage"));
 }
 
-TEST(Manifest, MistakesAreNamedWithTheirLine) {
+TEST(Manifest, ReportsMistakesWithTheirLine) {
   EXPECT_THAT(why_not("l.csv", ""), HasSubstr("the header is missing"));
   EXPECT_THAT(why_not("l.csv", "file,label\n"), HasSubstr("no column 'path'"));
   EXPECT_THAT(why_not("l.csv", "path,label\n"), HasSubstr("lists no files"));
@@ -111,7 +115,7 @@ TEST(Manifest, MistakesAreNamedWithTheirLine) {
               HasSubstr("longer than 4096"));
 }
 
-TEST(Manifest, TwoHundredThousandRowsAreRightAndSmall) {
+TEST(Manifest, ReadsTwoHundredThousandRows) {
   std::string text = "path,label\n";
   for (int i = 0; i < 200'000; ++i) {
     text += "n0144" + std::to_string(i % 1000) + "/n0144_" + std::to_string(i) + ".JPEG," +

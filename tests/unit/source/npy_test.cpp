@@ -13,11 +13,11 @@ namespace {
 
 using testing::HasSubstr;
 
-ArrayLayout header_of(std::string_view bytes) {
+ArrayLayout parse_header(std::string_view bytes) {
   return parse_npy_header(std::as_bytes(std::span(bytes)));
 }
 std::string why_no_header(std::string_view bytes) {
-  return message_of<ValueError>([&] { header_of(bytes); });
+  return error_message<ValueError>([&] { parse_header(bytes); });
 }
 
 struct Npy : testing::Test {
@@ -34,25 +34,25 @@ struct Npy : testing::Test {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   }
   std::string why_not(std::vector<std::string> paths, const FormatParameters& words = {}) {
-    return message_of<RunError>([&] { open(std::move(paths), words); });
+    return error_message<RunError>([&] { open(std::move(paths), words); });
   }
 };
 
 TEST(NpyHeader, SaysWhatARowIs) {
-  const ArrayLayout images = header_of(npy_bytes("<f4", "(2000, 3, 64, 64)", ""));
+  const ArrayLayout images = parse_header(npy_bytes("<f4", "(2000, 3, 64, 64)", ""));
   EXPECT_EQ(images.rows, 2000);
   EXPECT_EQ(images.row_bytes, 3 * 64 * 64 * 4);
   EXPECT_EQ(images.begin, 128);
   EXPECT_EQ(images.shape, "(3, 64, 64)");
   EXPECT_FALSE(images.is_flat);
 
-  const ArrayLayout tokens = header_of(npy_bytes("<u2", "(5000,)", ""));
+  const ArrayLayout tokens = parse_header(npy_bytes("<u2", "(5000,)", ""));
   EXPECT_EQ(tokens.rows, 5000);
   EXPECT_EQ(tokens.row_bytes, 2);
   EXPECT_TRUE(tokens.is_flat);
-  EXPECT_EQ(header_of(npy_bytes("<U10", "(5, 2)", "")).row_bytes, 80);
-  EXPECT_EQ(header_of(npy_bytes("<M8[ns]", "(5, 2)", "")).row_bytes, 16);
-  EXPECT_TRUE(header_of(npy_bytes("|b1", "(5,)", "", "True")).is_flat);
+  EXPECT_EQ(parse_header(npy_bytes("<U10", "(5, 2)", "")).row_bytes, 80);
+  EXPECT_EQ(parse_header(npy_bytes("<M8[ns]", "(5, 2)", "")).row_bytes, 16);
+  EXPECT_TRUE(parse_header(npy_bytes("|b1", "(5,)", "", "True")).is_flat);
 }
 
 TEST(NpyHeader, RefusesWhatIsNoArrayOfNumbers) {
@@ -71,7 +71,7 @@ TEST(NpyHeader, RefusesWhatIsNoArrayOfNumbers) {
   EXPECT_THAT(why_no_header(record), HasSubstr("records of several fields"));
 }
 
-TEST_F(Npy, WindowsOfTokensMayOverlap) {
+TEST_F(Npy, SplitsTokensIntoOverlappingSamples) {
   const std::string tokens = "aabbccddeeffgghhii";
   const std::string path = data.write("train.npy", npy_bytes("<u2", "(9,)", tokens));
   const auto apart = open({path}, {{"length", "4"}});
@@ -84,7 +84,7 @@ TEST_F(Npy, WindowsOfTokensMayOverlap) {
   EXPECT_EQ(overlapping->sample_bytes(), 8);
 }
 
-TEST_F(Npy, ArraysOneAfterAnother) {
+TEST_F(Npy, JoinsArraysInOrder) {
   data.write("a.npy", npy_bytes("|u1", "(3, 2)", "aabbcc"));
   data.write("b.npy", npy_bytes("|u1", "(0, 2)", ""));
   data.write("c.npy", npy_bytes("|u1", "(2, 2)", "ddee"));

@@ -10,19 +10,19 @@
 namespace loaderscope::source {
 
 std::string pack_by_gzip(std::string_view text);
-// With the checksum that zstd(1) adds. Window of 2^`window_log` bytes; 0: the level's own.
+// Adds a checksum, like zstd(1). The window has 2^`window_log` bytes; 0 means the level's default.
 std::string pack_by_zstd(std::string_view text, int window_log);
-std::string pack_by_lz4(std::string_view text);  // with the checksum that lz4(1) adds
+std::string pack_by_lz4(std::string_view text);  // adds a checksum, like lz4(1)
 
 // Each is null if its library is missing.
 inline constexpr auto gzip_bytes = if_built(built_with::kZlib, pack_by_gzip);
-inline constexpr auto zstd_bytes_of = if_built(built_with::kZstd, pack_by_zstd);
+inline constexpr auto zstd_window_bytes = if_built(built_with::kZstd, pack_by_zstd);
 inline constexpr auto lz4_bytes = if_built(built_with::kLz4, pack_by_lz4);
-inline std::string zstd_bytes(std::string_view text) { return zstd_bytes_of(text, 0); }
+inline std::string zstd_bytes(std::string_view text) { return zstd_window_bytes(text, 0); }
 
 struct Packing {
-  std::string_view row;     // of the table
-  std::string_view ending;  // of a shard's name
+  std::string_view row;     // name in compression_table()
+  std::string_view ending;  // ending of the name of a shard
   std::string (*pack)(std::string_view text);
 };
 

@@ -45,7 +45,7 @@ struct Parquet : testing::Test {
     return open_parquet(options, {});
   }
   std::string why_not(const std::string& bytes, const FormatParameters& words = {}) {
-    return message_of<RunError>([&] { open(bytes, words); });
+    return error_message<RunError>([&] { open(bytes, words); });
   }
   void read_some(const std::string& bytes, const std::string& column);
   static double metric(const Source& source, std::string_view name) {
@@ -76,10 +76,10 @@ void Parquet::read_some(const std::string& bytes, const std::string& column) {
 }
 
 std::string sample_error(const Source& source, std::int64_t sample) {
-  return message_of<SampleError>([&] { source.make_reader()->read(sample); });
+  return error_message<SampleError>([&] { source.make_reader()->read(sample); });
 }
 
-TEST_F(Parquet, IsReadAsALibraryWroteIt) {
+TEST_F(Parquet, ReadsFilesOfLibrary) {
   constexpr std::array<std::pair<std::string_view, std::int64_t>, 3> kFiles = {
       {{"snappy", kSnappy}, {"zstd", kZstd}, {"gzip", kGzip}}};
   for (const auto& [name, codec] : kFiles) {
@@ -92,7 +92,7 @@ TEST_F(Parquet, IsReadAsALibraryWroteIt) {
   }
 }
 
-TEST_F(Parquet, PagesOfOneValueAndColumnsThatAreNeverNullAreRead) {
+TEST_F(Parquet, ReadsPagesOfOneValueAndRequiredColumns) {
   const auto plain = open(content_of_fixture("parquet/plain.parquet"));
   ASSERT_EQ(plain->size(), 2);
   EXPECT_EQ(read_sample(*plain->make_reader(), 1), content_of_fixture("images/1.jpg"));
@@ -105,7 +105,7 @@ TEST_F(Parquet, PagesOfOneValueAndColumnsThatAreNeverNullAreRead) {
     EXPECT_EQ(read_sample(*reader, i), content_of_fixture(fmt::format("images/{}.jpg", i)));
 }
 
-TEST_F(Parquet, ValuesThatComeAgainAndNullsAreWhereTheyBelong) {
+TEST_F(Parquet, KeepsRepeatedValuesAndNullsInPlace) {
   if (!is_built(kZstd)) GTEST_SKIP() << "built without zstd";
   const std::string bytes = content_of_fixture("parquet/few.parquet");
   EXPECT_THAT(why_not(bytes), HasSubstr("several columns of bytes: few, other; choose one with"));
@@ -116,7 +116,7 @@ TEST_F(Parquet, ValuesThatComeAgainAndNullsAreWhereTheyBelong) {
   for (std::int64_t i = 59; i >= 0; --i) {
     const std::string_view value = kValues[static_cast<std::size_t>(i % 6)];
     if (value == "null" || value.empty()) {
-      EXPECT_THAT(message_of<SampleError>([&] { reader->read(i); }),
+      EXPECT_THAT(error_message<SampleError>([&] { reader->read(i); }),
                   HasSubstr(value.empty() ? "is empty" : "is null"));
     } else {
       EXPECT_EQ(read_sample(*reader, i), value);
@@ -124,7 +124,7 @@ TEST_F(Parquet, ValuesThatComeAgainAndNullsAreWhereTheyBelong) {
   }
 }
 
-TEST_F(Parquet, ColumnsAreChosenByName) {
+TEST_F(Parquet, ChoosesColumnByName) {
   const std::string bytes = content_of_fixture("parquet/bad.parquet");
   EXPECT_THAT(why_not(bytes), HasSubstr("is compressed by Brotli, which is not read here"));
   EXPECT_THAT(why_not(bytes, {{"column", "label"}}), HasSubstr("has INT64 in the column label"));
@@ -138,7 +138,7 @@ TEST_F(Parquet, ColumnsAreChosenByName) {
   }
 }
 
-TEST_F(Parquet, BytesByTheirLengthsAndBeginningsAreRead) {
+TEST_F(Parquet, ReadsDeltaEncodedBytes) {
   const auto image = open(content_of_fixture("parquet/delta.parquet"));
   EXPECT_EQ(read_sample(*image->make_reader(), 1), content_of_fixture("images/1.jpg"));
   for (const char* column : {"whole", "suffixes"}) {
@@ -155,7 +155,7 @@ TEST_F(Parquet, BytesByTheirLengthsAndBeginningsAreRead) {
   }
 }
 
-TEST_F(Parquet, NumbersByTheirDifferencesAreRead) {
+TEST_F(Parquet, ReadsDeltaEncodedNumbers) {
   for (const char* column : {"label", "small"}) {
     SourceOptions options = without_cache({fixture("parquet/deltas.parquet")});
     options.words = {{"label", column}};
@@ -172,14 +172,14 @@ TEST_F(Parquet, NumbersByTheirDifferencesAreRead) {
   }
 }
 
-TEST_F(Parquet, AnEncodingThatIsNotReadIsNamed) {
+TEST_F(Parquet, NamesUnsupportedEncoding) {
   SourceOptions options = without_cache({fixture("parquet/deltas.parquet")});
   options.words = {{"label", "split"}};
   options.classes = true;
   EXPECT_THAT(sample_error(*open_parquet(options, {}), 0), HasSubstr("BYTE_STREAM_SPLIT"));
 }
 
-TEST_F(Parquet, DifferencesThatLieAreDamage) {
+TEST_F(Parquet, ReportsWrongDeltasAsDamage) {
   const auto why = [&](const std::string& bytes, std::int64_t encoding, std::int64_t rows) {
     return sample_error(*open_pages(parquet_page(bytes, rows, encoding), rows), 0);
   };
@@ -196,10 +196,10 @@ TEST_F(Parquet, DifferencesThatLieAreDamage) {
 }
 
 // Three values of 100 bytes in each of two groups.
-TEST_F(Parquet, AGroupIsReadOnceInItsOrderAndForEachSampleWhereTheyAlternate) {
+TEST_F(Parquet, ReadsGroupOnceInOrderAndAgainIfGroupsAlternate) {
   const std::vector<std::string> values(6, std::string(100, 'x'));
   for (const bool in_order : {true, false}) {
-    const auto source = open(parquet_bytes_of(values));
+    const auto source = open(parquet_file_bytes(values));
     const auto reader = source->make_reader();
     const std::vector<std::int64_t> order = in_order ? std::vector<std::int64_t>{0, 1, 2, 3, 4, 5}
                                                      : std::vector<std::int64_t>{0, 3, 1, 4, 2, 5};
@@ -216,8 +216,8 @@ TEST_F(Parquet, AGroupIsReadOnceInItsOrderAndForEachSampleWhereTheyAlternate) {
   }
 }
 
-TEST_F(Parquet, FootersThatLieAreRefused) {
-  const std::string good = parquet_bytes_of({"one", "two"});
+TEST_F(Parquet, RejectsWrongFooters) {
+  const std::string good = parquet_file_bytes({"one", "two"});
   EXPECT_EQ(open(good)->size(), 2);
   EXPECT_THAT(why_not(""), HasSubstr("is no Parquet file, or is cut off"));
   EXPECT_THAT(why_not("PAR1"), HasSubstr("is no Parquet file"));
@@ -232,13 +232,13 @@ TEST_F(Parquet, FootersThatLieAreRefused) {
   EXPECT_THAT(why_not(parquet_bytes({{parquet_page("", 1), 1, 99}})), HasSubstr("number 99"));
 }
 
-TEST_F(Parquet, AGroupThatIsTooLargeIsRefusedBeforeMemoryIsTaken) {
-  EXPECT_THAT(
-      message_of<RunError>([&] { open(parquet_bytes_of({std::string(5000, 'x')}), {}, 4096); }),
-      HasSubstr("write smaller row groups"));
+TEST_F(Parquet, RejectsLargeGroupBeforeAllocation) {
+  EXPECT_THAT(error_message<RunError>(
+                  [&] { open(parquet_file_bytes({std::string(5000, 'x')}), {}, 4096); }),
+              HasSubstr("write smaller row groups"));
 }
 
-TEST_F(Parquet, PagesThatLieAreDamagedSamples) {
+TEST_F(Parquet, ReportsWrongPagesAsDamagedSamples) {
   const std::string one = plain_value("one");
   EXPECT_THAT(sample_error(*open_pages(parquet_page(one, 2), 2), 1), HasSubstr("ends before"));
   EXPECT_THAT(sample_error(*open_pages(parquet_page(one, 3), 2), 0), HasSubstr("more values"));
@@ -259,8 +259,8 @@ TEST_F(Parquet, PagesThatLieAreDamagedSamples) {
   }
 }
 
-// What lies in front of damage is as good as ever.
-TEST_F(Parquet, DamageIsThatOfItsOwnPage) {
+// Pages before and after the damage stay readable.
+TEST_F(Parquet, LimitsDamageToItsPage) {
   const std::string good = parquet_page(plain_value("one"), 1);
   const auto source = open_pages(good + parquet_page("\xff\xff\xff\xff", 1) + good, 3);
   const auto reader = source->make_reader();
@@ -269,7 +269,7 @@ TEST_F(Parquet, DamageIsThatOfItsOwnPage) {
   EXPECT_EQ(read_sample(*reader, 2), "one");
 }
 
-TEST_F(Parquet, ChangedBytesAreRefusedOrRead) {
+TEST_F(Parquet, SurvivesChangedBytes) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kFiles = {
       {{"snappy", "image"},
        {"deltas", "whole"},
@@ -289,9 +289,9 @@ TEST_F(Parquet, ChangedBytesAreRefusedOrRead) {
   }
 }
 
-TEST(Thrift, RefusesWhatEndsEarlyOrNestsWithoutEnd) {
+TEST(Thrift, RejectsCutAndEndlesslyNestedStructures) {
   const auto why = [](const std::string& bytes) {
-    return message_of<ValueError>(
+    return error_message<ValueError>(
         [&] { ThriftReader(std::as_bytes(std::span(bytes))).skip_fields(); });
   };
   EXPECT_THAT(why(""), HasSubstr("ends early"));
@@ -302,7 +302,7 @@ TEST(Thrift, RefusesWhatEndsEarlyOrNestsWithoutEnd) {
   EXPECT_THAT(why("\x1e"), HasSubstr("no kind"));
 }
 
-// A footer of so many columns in a group, whose name each of them repeats.
+// A file whose footer has `columns` columns in one group. Each repeats the name of the group.
 std::string bytes_of_group(std::size_t columns, const std::string& group) {
   const std::string root = ThriftBytes().text(4, "schema").number(5, 1).finish();
   const std::string parent =
@@ -315,14 +315,14 @@ std::string bytes_of_group(std::size_t columns, const std::string& group) {
   return "PAR1" + footer + number_bytes(static_cast<std::uint32_t>(footer.size())) + "PAR1";
 }
 
-TEST_F(Parquet, ColumnsWhoseNamesTakeMuchMoreThanTheFooterAreRefused) {
+TEST_F(Parquet, RejectsColumnNamesMuchLargerThanFooter) {
   EXPECT_THAT(why_not(bytes_of_group(3, std::string(5000, 'g'))),
               HasSubstr("0.parquet: has columns whose names take more than 4096 bytes each"));
   EXPECT_THAT(why_not(bytes_of_group(20'000, std::string(4000, 'g'))),
               HasSubstr("has columns whose names take more than 64 MiB"));
 }
 
-TEST_F(Parquet, OfManyColumnsAFewAreNamed) {
+TEST_F(Parquet, NamesFewOfManyColumns) {
   const std::string why = why_not(bytes_of_group(2000, std::string(2000, 'g')));
   EXPECT_THAT(why, HasSubstr("several columns of bytes: ggg"));
   EXPECT_THAT(why, HasSubstr(" and 1990 more; choose one"));

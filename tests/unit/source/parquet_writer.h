@@ -76,7 +76,7 @@ struct ParquetGroupBytes {
   std::int64_t codec = 0;
 };
 
-// Of a column "image" that is never null.
+// A file with one column, "image", that is never null.
 inline std::string parquet_bytes(const std::vector<ParquetGroupBytes>& groups) {
   std::string bytes = "PAR1";
   std::vector<std::string> described;
@@ -106,7 +106,7 @@ inline std::string parquet_bytes(const std::vector<ParquetGroupBytes>& groups) {
 }
 
 // Groups of three rows, in pages of two and one.
-inline std::string parquet_bytes_of(const std::vector<std::string>& values) {
+inline std::string parquet_file_bytes(const std::vector<std::string>& values) {
   std::vector<ParquetGroupBytes> groups;
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (i % 3 == 0) groups.emplace_back();

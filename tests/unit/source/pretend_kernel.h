@@ -20,7 +20,7 @@
 
 namespace loaderscope::source {
 
-// What happened in a PretendRing, which its reader owns.
+// Events of a PretendRing. They outlive the ring, which its reader owns.
 struct RingHistory {
   std::vector<std::string> opened;  // paths, in order
   int reads = 0;
@@ -94,10 +94,10 @@ class PretendRing final : public Ring {
 class PretendKernel final : public KernelAccess {
  public:
   std::optional<std::string> no_ring;
-  std::optional<DirectReads> direct;  // nothing: as it really is
+  std::optional<DirectReads> direct;  // empty: the answer of the real kernel
   std::function<void()> before_direct_reads = [] {};
-  int rings = 1 << 20;                        // that can be had
-  std::optional<PretendRing::Faults> faults;  // nothing: the real ring
+  int rings = 1 << 20;                        // rings that the kernel gives
+  std::optional<PretendRing::Faults> faults;  // empty: the real ring
   mutable RingHistory history;
 
   std::optional<std::string> ring_refusal() const override { return no_ring; }

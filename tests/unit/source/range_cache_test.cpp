@@ -36,7 +36,7 @@ class RangeCacheTest : public testing::Test {
     const std::string bytes = content(i);
     cache.keep(key(i), std::as_bytes(std::span(bytes)));
   }
-  // "" where it is not there.
+  // The kept bytes of a range, "" if it is missing.
   static std::string find(RangeCache& cache, const RangeKey& key) {
     std::string found;
     const auto there = cache.find(key, [&](std::size_t bytes) {
@@ -63,7 +63,7 @@ class RangeCacheTest : public testing::Test {
   TempFolder folder_;
 };
 
-TEST_F(RangeCacheTest, GivesBackWhatWasKeptToEveryJob) {
+TEST_F(RangeCacheTest, ReturnsKeptRangesToEveryJob) {
   RangeCache cache(folder_.path(), 1 << 20);
   EXPECT_EQ(find(cache, key(1)), "");
   keep(cache, 1);
@@ -73,11 +73,11 @@ TEST_F(RangeCacheTest, GivesBackWhatWasKeptToEveryJob) {
   EXPECT_EQ(find(other, {"http://host/a", 8, 1000, 1000}), "") << "of another object";
 }
 
-TEST_F(RangeCacheTest, TheLongestUnusedGoFirst) {
+TEST_F(RangeCacheTest, EvictsLongestUnusedFirst) {
   RangeCache cache(folder_.path(), 20'000);
   for (int i = 0; i < 16; ++i) {
     keep(cache, i);
-    EXPECT_EQ(find(cache, key(0)), content(0)) << i;  // in use all the time
+    EXPECT_EQ(find(cache, key(0)), content(0)) << i;  // used in every round
   }
   for (int i = 16; i < 40; ++i) keep(cache, i);
   EXPECT_EQ(find(cache, key(1)), "");
@@ -86,8 +86,8 @@ TEST_F(RangeCacheTest, TheLongestUnusedGoFirst) {
   EXPECT_LE(metrics(cache)["range_cache.used"], 20'000);
 }
 
-// What a killed job, a cut disk or anybody else left.
-TEST_F(RangeCacheTest, WhatIsNotAsItWasWrittenIsNotThere) {
+// Files that a killed job, a full disk or another program has damaged.
+TEST_F(RangeCacheTest, IgnoresDamagedRanges) {
   RangeCache cache(folder_.path(), 1 << 20);
   keep(cache, 1);
   const std::string path = kept_files().at(0);
@@ -100,7 +100,7 @@ TEST_F(RangeCacheTest, WhatIsNotAsItWasWrittenIsNotThere) {
   EXPECT_THAT(cache.notes(), ::testing::ElementsAre(::testing::HasSubstr("2 ranges were not")));
 }
 
-TEST_F(RangeCacheTest, WhatADeadWriterLeftIsRemoved) {
+TEST_F(RangeCacheTest, RemovesFilesOfDeadWriter) {
   folder_.write(".range-1-0", std::string(100, 'x'));
   const std::string other = folder_.write("mine.txt");
   const RangeCache cache(folder_.path(), 1 << 20);
@@ -108,22 +108,22 @@ TEST_F(RangeCacheTest, WhatADeadWriterLeftIsRemoved) {
   EXPECT_TRUE(fs::exists(other));
 }
 
-TEST_F(RangeCacheTest, SaysHowLargeItShouldBe) {
+TEST_F(RangeCacheTest, ReportsSizeThatItNeeds) {
   RangeCache cache(folder_.path(), 50'000);
   for (int epoch = 0; epoch < 3; ++epoch) {
     for (int i = 0; i < 100; ++i) {
       if (find(cache, key(i)).empty()) keep(cache, i);
     }
   }
-  const auto told = metrics(cache);
-  EXPECT_EQ(told.at("range_cache.hits") + told.at("range_cache.misses"), 300);
-  EXPECT_EQ(told.at("range_cache.bytes_fetched_again"),
-            told.at("range_cache.bytes_fetched") - 100'000);
-  EXPECT_GE(told.at("range_cache.least_size"), 100'000);
-  EXPECT_LE(told.at("range_cache.least_size"), 120'000);
+  const auto counts = metrics(cache);
+  EXPECT_EQ(counts.at("range_cache.hits") + counts.at("range_cache.misses"), 300);
+  EXPECT_EQ(counts.at("range_cache.bytes_fetched_again"),
+            counts.at("range_cache.bytes_fetched") - 100'000);
+  EXPECT_GE(counts.at("range_cache.least_size"), 100'000);
+  EXPECT_LE(counts.at("range_cache.least_size"), 120'000);
 }
 
-TEST(ReuseDistancesTest, AreEstimatedWhereThereAreTooManyToLookAt) {
+TEST(ReuseDistancesTest, EstimatesDistancesOfManyPieces) {
   const auto reuse = std::make_unique<ReuseDistances>();
   constexpr std::uint64_t kPieces = 20'000;
   for (int round = 0; round < 2; ++round) {
@@ -135,7 +135,7 @@ TEST(ReuseDistancesTest, AreEstimatedWhereThereAreTooManyToLookAt) {
   EXPECT_LE(reuse->least_size(), 2.8e7);
 }
 
-// In a mount that nobody but this child sees, and that ends with it.
+// Mounts a small file system that only this child process sees, and that ends with the process.
 bool becomes_a_full_disk(const std::string& path) {
   if (::unshare(CLONE_NEWNS) != 0) return false;
   if (::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return false;
@@ -144,13 +144,13 @@ bool becomes_a_full_disk(const std::string& path) {
   return true;
 }
 
-TEST_F(RangeCacheTest, AFullDiskIsASentence) {
+TEST_F(RangeCacheTest, ReportsFullDisk) {
   constexpr int kNoMount = 77;
   const pid_t job = ::fork();
   if (job == 0) {
     if (!becomes_a_full_disk(folder_.path())) ::_exit(kNoMount);
     const std::string message =
-        message_of<RunError>([&] { RangeCache(folder_ / "cache", 1 << 20); });
+        error_message<RunError>([&] { RangeCache(folder_ / "cache", 1 << 20); });
     ::_exit(message.find("No space left on device") != std::string::npos ? 0 : 1);
   }
   int status = 0;
@@ -160,14 +160,15 @@ TEST_F(RangeCacheTest, AFullDiskIsASentence) {
   EXPECT_EQ(status, 0);
 }
 
-TEST_F(RangeCacheTest, AFolderThatCannotBeUsedIsASentence) {
+TEST_F(RangeCacheTest, ReportsUnusableFolder) {
   const std::string file = folder_.write("file");
-  EXPECT_THAT(message_of<RunError>([&] { RangeCache(file + "/x", 1); }),
+  EXPECT_THAT(error_message<RunError>([&] { RangeCache(file + "/x", 1); }),
               ::testing::HasSubstr("--cache-dir"));
 }
 
-// What was not looked at when the data set was opened is proved once per run, by its version.
-TEST_F(RangeCacheTest, OfAnObjectThatNobodyLookedAtTheVersionIsProvedOncePerRun) {
+// An object that was not checked when the data set was opened is proved once per run by its
+// version.
+TEST_F(RangeCacheTest, ProvesVersionOfUncheckedObjectOncePerRun) {
   const RangeKey unknown = {"http://host/a.jpg", 0, 0, -1};
   const std::string bytes = content(1);
   std::string found;
@@ -178,7 +179,7 @@ TEST_F(RangeCacheTest, OfAnObjectThatNobodyLookedAtTheVersionIsProvedOncePerRun)
   {
     RangeCache first(folder_.path(), 1 << 20);
     first.keep(unknown, std::as_bytes(std::span(bytes)), "If-None-Match: \"1\"");
-    EXPECT_TRUE(first.find(unknown, take)->is_proved);  // it came in this run
+    EXPECT_TRUE(first.find(unknown, take)->is_proved);  // fetched in this run
   }
   for (const fs::path& file : kept_files())
     fs::last_write_time(file, fs::last_write_time(file) - std::chrono::hours(1));
@@ -195,7 +196,7 @@ TEST_F(RangeCacheTest, OfAnObjectThatNobodyLookedAtTheVersionIsProvedOncePerRun)
   EXPECT_TRUE(later.find(unknown, take)->is_proved);
 }
 
-TEST_F(RangeCacheTest, WhatHasNoVersionIsFetchedByEachRun) {
+TEST_F(RangeCacheTest, FetchesObjectsWithoutVersionInEachRun) {
   const RangeKey unknown = {"http://host/a.jpg", 0, 0, -1};
   const std::string bytes = content(1);
   RangeCache(folder_.path(), 1 << 20).keep(unknown, std::as_bytes(std::span(bytes)));
@@ -205,9 +206,9 @@ TEST_F(RangeCacheTest, WhatHasNoVersionIsFetchedByEachRun) {
   EXPECT_EQ(find(later, unknown), "");
 }
 
-// Jobs that keep, find and throw out in one folder, one of them killed in the midst of it: what is
-// found is right, and what is there fits.
-TEST_F(RangeCacheTest, TwoJobsInOneFolderAndOneThatIsKilled) {
+// Three jobs keep, find and evict ranges in one folder, and one of them is killed. All found bytes
+// are right, and the folder stays within its size.
+TEST_F(RangeCacheTest, SurvivesKilledJobInSharedFolder) {
   constexpr Bytes kRoom = 40'000;
   const auto work = [&](std::int64_t first, int rounds) {
     RangeCache cache(folder_.path(), kRoom);
@@ -239,8 +240,9 @@ TEST_F(RangeCacheTest, TwoJobsInOneFolderAndOneThatIsKilled) {
     EXPECT_FALSE(entry.path().filename().string().starts_with(".range-")) << "left by the killed";
 }
 
-// As on a full disk: what cannot be written is not kept, said, and leaves nothing behind.
-TEST_F(RangeCacheTest, WhatCannotBeWrittenIsANote) {
+// The limit on the file size acts like a full disk. The range is not kept, a note says so, and no
+// file remains.
+TEST_F(RangeCacheTest, NotesFailedWrites) {
   const pid_t job = ::fork();
   if (job == 0) {
     ::signal(SIGXFSZ, SIG_IGN);

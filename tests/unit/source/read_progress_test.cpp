@@ -9,7 +9,7 @@
 namespace loaderscope::source {
 namespace {
 
-TEST(ReadProgress, GoesOnWhereAShortReadEnded) {
+TEST(ReadProgress, ContinuesAfterShortRead) {
   ReadProgress progress(10);
   EXPECT_EQ(progress.buffer_bytes(), 10U);
   EXPECT_EQ(progress.length(), 10U);
@@ -39,7 +39,7 @@ TEST(ReadProgress, ReadsABlockAgainThatWasCutShort) {
   EXPECT_TRUE(progress.complete());
 }
 
-TEST(ReadProgress, AnExtentBeginsWithinABlock) {
+TEST(ReadProgress, AlignsExtentWithinBlock) {
   ReadProgress progress(2000, 512, 1300);
   EXPECT_EQ(progress.offset(), 1024U);
   EXPECT_EQ(progress.length(), 2560U);  // up to 3584
@@ -51,13 +51,13 @@ TEST(ReadProgress, AnExtentBeginsWithinABlock) {
   EXPECT_TRUE(progress.complete());
 }
 
-TEST(ReadProgress, AFileThatGrewIsReadUpToTheSizeItHad) {
+TEST(ReadProgress, ReadsGrownFileUpToOldSize) {
   ReadProgress progress(5000, 4096);
   progress.answered(8192);
   EXPECT_TRUE(progress.complete());
 }
 
-TEST(ReadProgress, NoProgressIsTheEndOfTheFile) {
+TEST(ReadProgress, TreatsNoProgressAsEndOfFile) {
   for (const std::size_t alignment : {std::size_t{1}, std::size_t{512}}) {
     ReadProgress progress(2000, alignment);
     progress.answered(700);
@@ -71,12 +71,12 @@ TEST(ReadProgress, NoProgressIsTheEndOfTheFile) {
   }
 }
 
-TEST(ReadProgress, ErrorsAreThoseOfTheSample) {
+TEST(ReadProgress, ThrowsSampleErrorForFailedRead) {
   ReadProgress progress(10);
   EXPECT_THROW(progress.answered(-EIO), SampleError);
 }
 
-TEST(ReadProgress, LargeFilesAreReadInParts) {
+TEST(ReadProgress, ReadsLargeFilesInParts) {
   constexpr std::size_t kSize = (std::size_t{5} << 30) + 3;
   ReadProgress progress(kSize, 4096);
   int reads = 0;

@@ -51,7 +51,7 @@ struct Readers : testing::TestWithParam<FileAccess> {
   }
 };
 
-TEST_P(Readers, MissingFilesFoldersAndPipes) {
+TEST_P(Readers, RejectsMissingFilesFoldersAndPipes) {
   open("gone.jpg");
   expect_error(Kind::unreadable, "No such file or directory");
   fs::create_symlink("nowhere", data / "link.jpg");
@@ -65,8 +65,8 @@ TEST_P(Readers, MissingFilesFoldersAndPipes) {
   expect_error(Kind::unreadable, "not a regular file");
 }
 
-// Not the sample's fault: the next one could not be opened either.
-TEST_P(Readers, NoFileDescriptorIsLeft) {
+// A run error, because the next sample could not be opened either.
+TEST_P(Readers, FailsWithoutFileDescriptors) {
   data.write("good.jpg");
   open("good.jpg");
   rlimit before{};
@@ -75,14 +75,14 @@ TEST_P(Readers, NoFileDescriptorIsLeft) {
   rlimit none = before;
   none.rlim_cur = static_cast<rlim_t>(lowest) + 1;
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
-  const std::string message = message_of<RunError>([&] { reader->read(0); });
+  const std::string message = error_message<RunError>([&] { reader->read(0); });
   ::setrlimit(RLIMIT_NOFILE, &before);
   EXPECT_THAT(message, HasSubstr("good.jpg: cannot be opened: Too many open files; "));
   EXPECT_THAT(message, HasSubstr("ulimit -n"));
   EXPECT_EQ(reader->read(0).size(), 1U);
 }
 
-TEST_P(Readers, EmptyAndTooLargeFiles) {
+TEST_P(Readers, RejectsEmptyAndTooLargeFiles) {
   data.write("empty.jpg", "");
   open("empty.jpg");
   expect_error(Kind::truncated, "is empty");
@@ -92,15 +92,15 @@ TEST_P(Readers, EmptyAndTooLargeFiles) {
   expect_error(Kind::too_large, "has 1000000000000 bytes");
 }
 
-TEST_P(Readers, AFileThatMayNotBeRead) {
+TEST_P(Readers, ReportsUnreadableFile) {
   if (::geteuid() == 0) GTEST_SKIP() << "root may read everything";
   fs::permissions(data.write("secret.jpg"), fs::perms::none);
   open("secret.jpg");
   expect_error(Kind::not_allowed, "Permission denied");
 }
 
-// Many times, as the file may be cut before, while and after it is read.
-TEST_P(Readers, AFileThatShrinksMeanwhileIsTruncatedOrWhole) {
+// Many rounds, because the file may be cut before, during and after a read.
+TEST_P(Readers, ReportsFileThatShrinksDuringRead) {
   constexpr std::uintmax_t kWhole = 32 << 20;
   const std::string path = data.write("shrinks.jpg", "");
   fs::resize_file(path, kWhole);
@@ -129,21 +129,22 @@ TEST_P(Readers, AFileThatShrinksMeanwhileIsTruncatedOrWhole) {
   }
 }
 
-// What holds several samples stays open, and with mmap mapped.
-TEST_P(Readers, OfAnObjectThatWasCutWhatIsGoneIsTruncated) {
+// An object with several samples stays open, and stays mapped with mmap.
+TEST_P(Readers, ReadsRestOfObjectThatWasCut) {
   const std::string path = data.write("tokens.bin", std::string(1 << 20, 'x'));
   SourceOptions options = without_cache({path});
   options.access = GetParam();
   options.words["length"] = "4096";
   const auto tokens = open_tokens(options, {});
-  const auto of_tokens = tokens->make_reader();
+  const auto token_reader = tokens->make_reader();
   ASSERT_EQ(tokens->size(), 128);
-  for (const std::int64_t sample : {0, 127, 64}) EXPECT_EQ(of_tokens->read(sample).size(), 8192U);
+  for (const std::int64_t sample : {0, 127, 64})
+    EXPECT_EQ(token_reader->read(sample).size(), 8192U);
   fs::resize_file(path, 100 * 8192 + 100);
-  EXPECT_EQ(of_tokens->read(99).size(), 8192U);
+  EXPECT_EQ(token_reader->read(99).size(), 8192U);
   for (const std::int64_t sample : {100, 127}) {
     try {
-      of_tokens->read(sample);
+      token_reader->read(sample);
       ADD_FAILURE() << "was read";
     } catch (const SampleError& error) {
       EXPECT_EQ(error.kind, Kind::truncated) << error.what();
@@ -151,8 +152,8 @@ TEST_P(Readers, OfAnObjectThatWasCutWhatIsGoneIsTruncated) {
   }
 }
 
-// Whether or not a reader can do it without a copy; what ends in zeros is whole all the same.
-TEST_P(Readers, ReadToAPlaceThatIsGiven) {
+// Holds for readers with and without a copy. A sample that ends in zeros is whole, too.
+TEST_P(Readers, ReadsToGivenPlace) {
   std::string stored(3 * 8192, 'x');
   std::fill_n(stored.begin() + 8192 + 100, 8192 - 100, '\0');
   const std::string path = data.write("tokens.bin", stored);
@@ -160,10 +161,10 @@ TEST_P(Readers, ReadToAPlaceThatIsGiven) {
   options.access = GetParam();
   options.words = {{"length", "40"}};  // 80 bytes
   const auto tokens = open_tokens(options, {});
-  const auto of_tokens = tokens->make_reader();
+  const auto token_reader = tokens->make_reader();
   for (std::int64_t sample = 0; sample < tokens->size(); ++sample) {
     std::string place(90, '.');
-    const auto bytes = of_tokens->read_to(sample, reinterpret_cast<std::byte*>(place.data()));
+    const auto bytes = token_reader->read_to(sample, reinterpret_cast<std::byte*>(place.data()));
     EXPECT_EQ(reinterpret_cast<const char*>(bytes.data()), place.data());
     EXPECT_EQ(bytes.size(), 80U);
     const auto from = static_cast<std::size_t>(80 * sample);
@@ -171,21 +172,22 @@ TEST_P(Readers, ReadToAPlaceThatIsGiven) {
   }
 }
 
-// Also where it ends in zeros, which is what is cut off a page reads as.
-TEST_P(Readers, ZerosBehindTheEndAreNoSamples) {
+// Holds also for an object that ends in zeros, as the cut part of a mapped page reads as zeros.
+TEST_P(Readers, RejectsZerosPastTheEnd) {
   const std::string path = data.write("tokens.bin", std::string(8192, '\0') + "yy");
   SourceOptions options = without_cache({path});
   options.access = GetParam();
   options.words = {{"length", "40"}};
   const auto tokens = open_tokens(options, {});
-  const auto of_tokens = tokens->make_reader();
-  EXPECT_EQ(of_tokens->read(0).size(), 80U);
+  const auto token_reader = tokens->make_reader();
+  EXPECT_EQ(token_reader->read(0).size(), 80U);
   fs::resize_file(path, 4096 + 160 + 79);
-  for (const std::int64_t sample : {0, 50, 51, 52}) EXPECT_EQ(of_tokens->read(sample).size(), 80U);
+  for (const std::int64_t sample : {0, 50, 51, 52})
+    EXPECT_EQ(token_reader->read(sample).size(), 80U);
   for (const std::int64_t sample : {54, 101}) {
     std::string place(80, '.');
     try {
-      of_tokens->read_to(sample, reinterpret_cast<std::byte*>(place.data()));
+      token_reader->read_to(sample, reinterpret_cast<std::byte*>(place.data()));
       ADD_FAILURE() << sample << " was read";
     } catch (const SampleError& error) {
       EXPECT_EQ(error.kind, Kind::truncated) << error.what();
@@ -193,7 +195,7 @@ TEST_P(Readers, ZerosBehindTheEndAreNoSamples) {
   }
 }
 
-TEST_P(Readers, LargerAndSmallerFilesInTurn) {
+TEST_P(Readers, ReadsLargeAndSmallFilesInAnyOrder) {
   std::string list = "path\n";
   const std::vector<std::size_t> sizes = {10, 5'000'001, 4096, 1, 12 << 20, 4097, 5'000'001};
   for (std::size_t i = 0; i < sizes.size(); ++i) {
@@ -214,9 +216,9 @@ TEST_P(Readers, LargerAndSmallerFilesInTurn) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Access, Readers, testing::ValuesIn(all_accesses()),
-                         [](const auto& test) { return test_name_of(test.param); });
+                         [](const auto& test) { return access_test_name(test.param); });
 
-TEST(CopyGuarded, EndsWhereTheFileWasCut) {
+TEST(CopyGuarded, StopsWhereTheFileWasCut) {
   const TempFolder data;
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const std::string path = data.write("x", std::string(3 * page, 'x'));

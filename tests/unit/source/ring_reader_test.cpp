@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t kSamples = 20;
 constexpr int kDepth = 4;
 
-std::string bytes_of(std::int64_t sample) {
+std::string file_bytes(std::int64_t sample) {
   std::string bytes(static_cast<std::size_t>(1 + sample * 2711 % 30'000), '\0');
   std::iota(bytes.begin(), bytes.end(), static_cast<char>(sample));
   return bytes;
@@ -28,7 +28,7 @@ struct RingReader : testing::Test {
 
   void open(FileAccess access = FileAccess::io_uring) {
     for (std::int64_t i = 0; i < kSamples; ++i)
-      data.write(std::to_string(100 + i) + ".jpg", bytes_of(i));
+      data.write(std::to_string(100 + i) + ".jpg", file_bytes(i));
     SourceOptions options = without_cache({data.path()});
     options.access = access;
     options.queue_depth = kDepth;
@@ -42,7 +42,7 @@ struct RingReader : testing::Test {
   }
   void expect(const std::vector<std::int64_t>& samples) { reader->expect(samples); }
   void expect_all_read(const std::vector<std::int64_t>& samples) {
-    for (const std::int64_t sample : samples) EXPECT_EQ(read(sample), bytes_of(sample)) << sample;
+    for (const std::int64_t sample : samples) EXPECT_EQ(read(sample), file_bytes(sample)) << sample;
   }
 };
 
@@ -73,7 +73,7 @@ TEST_F(RingReader, OpensAheadInTheOrderExpected) {
                                                           data / "105.jpg", data / "101.jpg"));
 }
 
-TEST_F(RingReader, WhatIsNamedAgainIsNotReadAgain) {
+TEST_F(RingReader, ReadsRepeatedHintsOnce) {
   kernel.faults.emplace();
   open();
   expect(from_to(0, 8));
@@ -85,7 +85,7 @@ TEST_F(RingReader, WhatIsNamedAgainIsNotReadAgain) {
   EXPECT_EQ(kernel.history.opened.size(), 12U);
 }
 
-// What is read ahead keeps within its budget, whatever the depth of the queue.
+// The budget for reading ahead holds with any depth of the queue.
 TEST_F(RingReader, ReadsFewLargeSamplesAhead) {
   kernel.faults.emplace();
   open();
@@ -93,7 +93,7 @@ TEST_F(RingReader, ReadsFewLargeSamplesAhead) {
   for (const auto& name : {"105.jpg", "106.jpg", "107.jpg", "108.jpg", "109.jpg"})
     data.write(name, large);
   expect(from_to(4, 10));
-  EXPECT_EQ(read(4), bytes_of(4));
+  EXPECT_EQ(read(4), file_bytes(4));
   for (int i = 0; i < 5; ++i) EXPECT_EQ(read(5 + i), large);
   EXPECT_EQ(kernel.history.opened.size(), 6U);
   kernel.history.most_under_way = 0;
@@ -102,7 +102,7 @@ TEST_F(RingReader, ReadsFewLargeSamplesAhead) {
   EXPECT_LE(kernel.history.most_under_way, 2);
 }
 
-TEST_F(RingReader, DoesNotNeedToBeToldWhatComes) {
+TEST_F(RingReader, ReadsWithoutHints) {
   open();
   expect_all_read({3, 1, 2, 2, 19, 0});
 }
@@ -124,7 +124,7 @@ TEST_F(RingReader, SurvivesWrongHints) {
   }
 }
 
-TEST_F(RingReader, ABadSampleIsAnErrorOfThisSampleOnly) {
+TEST_F(RingReader, FailsOnlyForBadSample) {
   for (const bool pretend : {false, true}) {
     if (pretend) kernel.faults.emplace();
     open();
@@ -139,7 +139,7 @@ TEST_F(RingReader, ABadSampleIsAnErrorOfThisSampleOnly) {
   }
 }
 
-TEST_F(RingReader, ShortInterruptedAndLateAnswers) {
+TEST_F(RingReader, HandlesShortInterruptedAndLateAnswers) {
   for (const FileAccess access : {FileAccess::io_uring, FileAccess::io_uring_direct}) {
     kernel.direct = DirectReads{512, ""};
     kernel.faults = {.most_bytes = 1024, .newest_first = true, .interrupts = true};
@@ -150,8 +150,8 @@ TEST_F(RingReader, ShortInterruptedAndLateAnswers) {
   }
 }
 
-// Its buffers are the kernel's as long as calls are under way.
-TEST_F(RingReader, EndsWithNoCallUnderWayWhereDescriptorsRanOut) {
+// The kernel owns the buffers as long as calls are in flight.
+TEST_F(RingReader, FinishesAllCallsWithoutDescriptors) {
   kernel.faults = {.no_descriptor_for = ".jpg"};
   open();
   expect(from_to(0, 6));
@@ -161,17 +161,17 @@ TEST_F(RingReader, EndsWithNoCallUnderWayWhereDescriptorsRanOut) {
   EXPECT_EQ(kernel.history.under_way, 0);
 }
 
-TEST_F(RingReader, WhatNobodyWantsAnyMoreMayFailToOpen) {
+TEST_F(RingReader, IgnoresFailedOpenOfUnwantedSample) {
   kernel.faults = {.no_descriptor_for = "104.jpg"};
   open();
   expect(from_to(0, 8));
-  expect_all_read({0, 1});  // the answer to the open of 4 comes behind these
+  expect_all_read({0, 1});  // the answer to the open of 4 comes after these
   EXPECT_EQ(kernel.history.opened.back(), data / "104.jpg");
   expect({7, 8, 9});
   expect_all_read({7, 8, 9});
 }
 
-TEST_F(RingReader, AFileThatRefusesDirectReadsIsReadThroughTheCache) {
+TEST_F(RingReader, ReadsRefusingFileThroughPageCache) {
   kernel.direct = DirectReads{512, ""};
   kernel.faults = {.refuses_direct = true};
   open(FileAccess::io_uring_direct);
@@ -184,7 +184,7 @@ TEST_F(RingReader, AFileThatRefusesDirectReadsIsReadThroughTheCache) {
                   "--access io-uring-direct: 6 reads went through the page cache")));
 }
 
-TEST_F(RingReader, AWorkerForWhomThereIsNoRingReadsWithout) {
+TEST_F(RingReader, ReadsWithoutRingIfNoneIsLeft) {
   kernel.faults.emplace();
   kernel.rings = 1;
   open();

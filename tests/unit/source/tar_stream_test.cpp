@@ -21,7 +21,7 @@ using testing::IsEmpty;
 
 using Strings = std::vector<std::string>;
 
-SubstageListener nobody;
+SubstageListener unused_listener;
 
 struct TarStreams : testing::Test {
   TempFolder data;
@@ -45,8 +45,8 @@ struct TarStreams : testing::Test {
     options.words = words;
     return open_tar(options, {});
   }
-  // What cannot be had stands as "!PLACE WHY".
-  static Strings all_of(SampleStream& stream, std::int64_t epoch) {
+  // All samples of an epoch. A failed one is "!PLACE WHY".
+  static Strings read_epoch(SampleStream& stream, std::int64_t epoch) {
     Strings all;
     stream.begin_epoch(epoch);
     for (;;) {
@@ -61,21 +61,21 @@ struct TarStreams : testing::Test {
   }
   static Strings read(const Source& source, const StreamConsumer& part = {},
                       std::int64_t epoch = 0) {
-    return all_of(*source.streams()->make_stream(part, nobody), epoch);
+    return read_epoch(*source.streams()->make_stream(part, unused_listener), epoch);
   }
 };
 
-TEST_F(TarStreams, ReadShardsAsTheyLie) {
+TEST_F(TarStreams, ReadsShardsInOrder) {
   write_shards({2, 3});
   const auto source = open();
   EXPECT_THAT(read(*source), ElementsAre("0.0", "0.1", "1.0", "1.1", "1.2"));
   EXPECT_EQ(source->size(), Source::kUnknownSize);
   EXPECT_EQ(source->make_reader(), nullptr);
   EXPECT_EQ(source->streams()->shards(), 2);
-  EXPECT_EQ(source->stored_in()->objects(), 2);
+  EXPECT_EQ(source->stored_objects()->objects(), 2);
 }
 
-TEST_F(TarStreams, EverySampleIsInExactlyOneStream) {
+TEST_F(TarStreams, GivesEverySampleToExactlyOneStream) {
   write_shards({4, 0, 7, 1, 150, 2, 3});
   for (const char* buffer : {"0", "1", "3", "100", "1000"}) {
     const auto source = open({{"shuffle", buffer}});
@@ -85,8 +85,8 @@ TEST_F(TarStreams, EverySampleIsInExactlyOneStream) {
       for (int rank = 0; rank < ranks; ++rank) {
         for (int worker = 0; worker < workers; ++worker) {
           const auto stream =
-              source->streams()->make_stream({rank, ranks, worker, workers, 42}, nobody);
-          all_of(*stream, 0);  // another epoch is whole, too
+              source->streams()->make_stream({rank, ranks, worker, workers, 42}, unused_listener);
+          read_epoch(*stream, 0);  // another epoch is whole, too
           stream->begin_epoch(1);
           while (const auto bytes = stream->next()) {
             all.emplace_back(reinterpret_cast<const char*>(bytes->data()), bytes->size());
@@ -100,7 +100,7 @@ TEST_F(TarStreams, EverySampleIsInExactlyOneStream) {
   }
 }
 
-TEST_F(TarStreams, ShardsAreSplitByRankAndThenByWorker) {
+TEST_F(TarStreams, SplitsShardsByRankAndThenByWorker) {
   write_shards({1, 1, 1, 1, 1, 1});
   const auto source = open();
   EXPECT_THAT(read(*source, {0, 2, 0, 2, 0}), ElementsAre("0.0", "4.0"));
@@ -109,16 +109,16 @@ TEST_F(TarStreams, ShardsAreSplitByRankAndThenByWorker) {
   EXPECT_THAT(read(*source, {0, 1, 7, 8, 0}), IsEmpty());
 }
 
-TEST_F(TarStreams, ShardsAndSamplesAreShuffledByEpochSeedAndPart) {
+TEST_F(TarStreams, ShufflesByEpochSeedAndConsumer) {
   write_shards({30, 30, 30, 30, 30, 30, 30, 30});
   const auto source = open({{"shuffle", "40"}});
-  const auto stream = source->streams()->make_stream({0, 1, 0, 1, 5}, nobody);
-  const Strings first = all_of(*stream, 0), second = all_of(*stream, 1);
-  EXPECT_EQ(all_of(*stream, 0), first);
+  const auto stream = source->streams()->make_stream({0, 1, 0, 1, 5}, unused_listener);
+  const Strings first = read_epoch(*stream, 0), second = read_epoch(*stream, 1);
+  EXPECT_EQ(read_epoch(*stream, 0), first);
   EXPECT_EQ(read(*source, {0, 1, 0, 1, 5}, 1), second);
   EXPECT_NE(first, second);
   EXPECT_NE(read(*source, {0, 1, 0, 1, 6}, 0), first);
-  // Within a buffer's reach: the first come from the first shards of the order.
+  // The first samples come from the first shards of the order, which are within the buffer's reach.
   std::set<char> shards;
   for (std::size_t i = 0; i < 10; ++i) shards.insert(first[i].front());
   EXPECT_LE(shards.size(), 3U);
@@ -126,9 +126,9 @@ TEST_F(TarStreams, ShardsAndSamplesAreShuffledByEpochSeedAndPart) {
   EXPECT_FALSE(std::is_sorted(first.begin(), first.begin() + 30));
 }
 
-TEST_F(TarStreams, WhatIsDamagedIsNamedAndTheNextShardFollows) {
+TEST_F(TarStreams, NamesDamageAndContinuesWithNextShard) {
   write_shards({3, 3, 3});
-  std::filesystem::resize_file(shard(0), 2 * 2048 + 512 + 512 + 512 + 1);  // within the data of 0.2
+  std::filesystem::resize_file(shard(0), 2 * 2048 + 512 + 512 + 512 + 1);  // cuts the data of 0.2
   const auto source = open();
   EXPECT_THAT(source->notes(), ElementsAre(HasSubstr("may be cut short")));
   const Strings all = read(*source);
@@ -151,7 +151,7 @@ TEST_F(TarStreams, WhatIsDamagedIsNamedAndTheNextShardFollows) {
   }
 }
 
-TEST_F(TarStreams, EmptyAndTooLargeSamplesAreLeftOutAlone) {
+TEST_F(TarStreams, SkipsOnlyEmptyAndTooLargeSamples) {
   TarBytes bytes;
   bytes.add("1.jpg", "").add("2.jpg", std::string(300, 'x')).add("3.jpg", "three");
   data.write("0.tar", bytes.finish());
@@ -165,15 +165,15 @@ TEST_F(TarStreams, EmptyAndTooLargeSamplesAreLeftOutAlone) {
   EXPECT_EQ(all[2], "three");
 }
 
-TEST_F(TarStreams, AShardWhoseBytesCannotBeReadIsNamedOnce) {
-  const std::string unreadable = "/proc/self/mem";  // at its beginning there is nothing to read
+TEST_F(TarStreams, NamesUnreadableShardOnce) {
+  const std::string unreadable = "/proc/self/mem";  // unreadable at offset 0
   SourceOptions options =
       without_cache({data.write("0.tar", TarBytes().add("1.jpg", "one").finish()), unreadable});
   options.words = {{"stream", "1"}};
   EXPECT_THAT(read(*open_tar(options, {})), ElementsAre("one", HasSubstr("!" + unreadable)));
 }
 
-TEST_F(TarStreams, LargeSamplesComeWhole) {
+TEST_F(TarStreams, ReadsLargeSamplesWhole) {
   TarBytes bytes;
   std::string large;
   for (int i = 0; i < 900'000; ++i) large += static_cast<char>(i * 31 % 251);
@@ -185,30 +185,33 @@ TEST_F(TarStreams, LargeSamplesComeWhole) {
   for (std::size_t i = 0; i < 4; ++i) EXPECT_TRUE(all[i] == large.substr(i * 1000)) << i;
 }
 
-TEST_F(TarStreams, WhatIsNoStreamIsSaidBeforeWorkersMeetIt) {
+TEST_F(TarStreams, RejectsOtherDataBeforeWorkersStart) {
   TarBytes none;
   none.add("1.mp4", "film");
   data.write("0.tar", none.finish());
-  EXPECT_THAT(message_of<RunError>([&] { open(); }), HasSubstr("holds no images but mp4"));
+  EXPECT_THAT(error_message<RunError>([&] { open(); }), HasSubstr("holds no images but mp4"));
   EXPECT_THAT(read(*open({{"member", "mp4"}})), ElementsAre("film"));
-  EXPECT_THAT(message_of<UsageError>([&] { open({{"shuffle", "many"}}); }), HasSubstr("shuffle"));
+  EXPECT_THAT(error_message<UsageError>([&] {
+                open({{"shuffle", "many"}});
+              }),
+              HasSubstr("shuffle"));
   data.write("0.tar", std::string(2000, 'x'));
-  EXPECT_THAT(message_of<RunError>([&] { open(); }), HasSubstr("is no tar file"));
+  EXPECT_THAT(error_message<RunError>([&] { open(); }), HasSubstr("is no tar file"));
   SourceOptions options = without_cache({data.path()});
   options.words = {{"shuffle", "5"}};
-  EXPECT_THAT(message_of<UsageError>([&] { open_tar(options, {}); }), HasSubstr("stream=1"));
+  EXPECT_THAT(error_message<UsageError>([&] { open_tar(options, {}); }), HasSubstr("stream=1"));
 }
 
-// Of compressed shards.
+// Streams of compressed shards.
 struct PackedTarStreams : TarStreams {
   static std::string message_of_opening(const std::string& path, const FormatParameters& words) {
     SourceOptions options = without_cache({path});
     options.words = words;
-    return message_of<RunError>([&] { open_tar(options, {}); });
+    return error_message<RunError>([&] { open_tar(options, {}); });
   }
 };
 
-TEST_F(PackedTarStreams, AreReadAsOthersWhateverTheirNames) {
+TEST_F(PackedTarStreams, ReadsPackedShardsUnderAnyName) {
   int next = 0;
   for (const Packing& packing : packings()) {
     for (const std::string& name : {std::string(packing.ending), std::string(".tar")}) {
@@ -220,7 +223,7 @@ TEST_F(PackedTarStreams, AreReadAsOthersWhateverTheirNames) {
   }
   data.write(std::to_string(next) + ".tar", TarBytes().add("1.jpg", "plain").finish());
   const auto source = open();
-  EXPECT_THAT(source->notes(), IsEmpty());  // none is said to be cut
+  EXPECT_THAT(source->notes(), IsEmpty());  // no shard is reported as cut
   Strings expected;
   for (const Packing& packing : packings()) {
     for (const std::string& name : {std::string(packing.ending), std::string(".tar")})
@@ -231,7 +234,7 @@ TEST_F(PackedTarStreams, AreReadAsOthersWhateverTheirNames) {
   EXPECT_EQ(source->streams()->shards(), std::ssize(expected) / 2 + 1);
 }
 
-TEST_F(PackedTarStreams, OfSamplesTheStoredBytesAreThoseOfTheShard) {
+TEST_F(PackedTarStreams, CountsStoredBytesOfShard) {
   for (const Packing& packing : packings()) {
     const TempFolder folder;
     TarBytes shard;
@@ -241,7 +244,7 @@ TEST_F(PackedTarStreams, OfSamplesTheStoredBytesAreThoseOfTheShard) {
         without_cache({folder.write("0" + std::string(packing.ending), packed)});
     options.words = {{"stream", "1"}, {"shuffle", "3"}};
     const auto source = open_tar(options, {});
-    const auto stream = source->streams()->make_stream({}, nobody);
+    const auto stream = source->streams()->make_stream({}, unused_listener);
     Bytes stored = 0, samples = 0;
     stream->begin_epoch(0);
     for (; stream->next(); ++samples) stored += stream->stored_bytes();
@@ -254,7 +257,7 @@ TEST_F(PackedTarStreams, OfSamplesTheStoredBytesAreThoseOfTheShard) {
   }
 }
 
-TEST_F(PackedTarStreams, WhatIsDamagedOrCutIsNamedOnceAndTheNextShardFollows) {
+TEST_F(PackedTarStreams, NamesDamagedShardOnceAndContinues) {
   for (const Packing& packing : packings()) {
     const TempFolder folder;
     std::string noise;
@@ -284,7 +287,7 @@ TEST_F(PackedTarStreams, WhatIsDamagedOrCutIsNamedOnceAndTheNextShardFollows) {
   }
 }
 
-TEST_F(PackedTarStreams, WhatHasNoIndexOrNoUnpackerIsRefusedBeforeTheRun) {
+TEST_F(PackedTarStreams, RejectsShardsWithoutIndexOrUnpackerBeforeTheRun) {
   for (const Packing& packing : packings()) {
     const std::string path = data.write("0" + std::string(packing.ending),
                                         packing.pack(TarBytes().add("1.jpg", "one").finish()));

@@ -36,8 +36,8 @@ struct Tar : testing::Test {
     }
     return all;
   }
-  // What cannot be had stands as "!MEMBER".
-  static std::vector<std::string> of_stream(const Source& source) {
+  // All samples of a stream. A failed one is "!MEMBER".
+  static std::vector<std::string> read_stream(const Source& source) {
     static SubstageListener unseen;
     const auto stream = source.streams()->make_stream({}, unseen);
     std::vector<std::string> all;
@@ -54,11 +54,11 @@ struct Tar : testing::Test {
     }
   }
   std::string why_not(const std::string& bytes, const FormatParameters& words = {}) {
-    return message_of<RunError>([&] { open(bytes, words); });
+    return error_message<RunError>([&] { open(bytes, words); });
   }
 };
 
-TEST(SampleName, IsCutAtTheFirstDotOfTheBaseName) {
+TEST(SampleName, SplitsAtFirstDotOfBaseName) {
   const auto name = sample_name("n0.1/0003.Seg.PNG");
   ASSERT_TRUE(name);
   EXPECT_EQ(name->key, "n0.1/0003");
@@ -68,7 +68,7 @@ TEST(SampleName, IsCutAtTheFirstDotOfTheBaseName) {
   EXPECT_TRUE(sample_name("a__b/1.jpg"));
 }
 
-TEST_F(Tar, OneMemberOfASampleIsDecoded) {
+TEST_F(Tar, DecodesOneMemberPerSample) {
   TarBytes shard;
   shard.add("1.cls", "7").add("1.jpg", "one").add("1.png", "other");
   shard.add("2.json", "{}").add("3.jpg", "three").add("__note__", "x").add("d/", "", '5');
@@ -79,8 +79,8 @@ TEST_F(Tar, OneMemberOfASampleIsDecoded) {
   EXPECT_THAT(why_not(shard.finish(), {{"member", "mp4"}}), HasSubstr("holds no mp4 but cls, jpg"));
 }
 
-// webdataset: "duplicate file name in tar file". What is not wanted counts, too.
-TEST_F(Tar, ASecondMemberOfOneNameIsNotReadAndThatIsSaid) {
+// The same rule as in webdataset: "duplicate file name in tar file", also for unwanted members.
+TEST_F(Tar, ReportsSecondMemberOfSameName) {
   TarBytes shard;
   shard.add("1.jpg", "one").add("1.JPG", "again").add("2.jpg", "two").add("2.cls", "7");
   shard.add("2.cls", "8").add("1.jpg", "apart");
@@ -90,44 +90,44 @@ TEST_F(Tar, ASecondMemberOfOneNameIsNotReadAndThatIsSaid) {
       ElementsAre(HasSubstr("2 members of the shards are not read, first of " + (data / "0.tar") +
                             ": 1.JPG is the second of its name in one")));
   const auto stream = open(shard.finish(), {{"stream", "1"}});
-  EXPECT_THAT(of_stream(*stream), ElementsAre("one", "!1.JPG", "two", "!2.cls", "apart"));
+  EXPECT_THAT(read_stream(*stream), ElementsAre("one", "!1.JPG", "two", "!2.cls", "apart"));
 }
 
-// Of GNU's own format, with a map that goes on in two blocks, and of pax.
-TEST_F(Tar, WhatIsStoredSparseIsNotReadAndThatIsSaid) {
+// The GNU format, with a map that continues in two blocks, and the pax format.
+TEST_F(Tar, ReportsSparseMembers) {
   TarBytes gnu;
   gnu.add("1.jpg", "one").add_sparse("2.jpg", "hole", 2).add("3.jpg", "three");
   EXPECT_THAT(samples(gnu.finish()), ElementsAre("one", "three"));
   EXPECT_THAT(open(gnu.finish())->notes(),
               ElementsAre(HasSubstr("1 member of the shards is not read, first of")));
-  EXPECT_THAT(of_stream(*open(gnu.finish(), {{"stream", "1"}})),
+  EXPECT_THAT(read_stream(*open(gnu.finish(), {{"stream", "1"}})),
               ElementsAre("one", "!2.jpg", "three"));
   TarBytes pax;
   pax.add("p", "22 GNU.sparse.major=1\n25 GNU.sparse.name=2.jpg\n", 'x');
   pax.add("GNUSparseFile.0/2.jpg", "1\n0\n4\nhole").add("3.jpg", "three");
-  EXPECT_THAT(of_stream(*open(pax.finish(), {{"stream", "1"}})), ElementsAre("!2.jpg", "three"));
+  EXPECT_THAT(read_stream(*open(pax.finish(), {{"stream", "1"}})), ElementsAre("!2.jpg", "three"));
   EXPECT_THAT(samples(pax.finish()), ElementsAre("three"));
   EXPECT_THAT(samples(gnu.finish().substr(0, 1024 + 512)), ElementsAre("one"));
 }
 
-TEST_F(Tar, OfSparseMembersAloneIsNotEmpty) {
+TEST_F(Tar, NamesSparseMemberIfNoOtherExists) {
   TarBytes shard;
   shard.add_sparse("2.jpg", "hole", 2).add("2.cls", "7");
   EXPECT_THAT(why_not(shard.finish()), HasSubstr("0.tar: 2.jpg is stored sparse (tar -S)"));
 }
 
-TEST_F(Tar, ANameThatSpeaksOfSparseFilesIsNoSparseFile) {
+TEST_F(Tar, ReadsMemberWhoseNameMentionsSparse) {
   TarBytes shard;
   shard.add("p", "25 path=a/GNU.sparse.jpg\n", 'x').add("a/short", "one");
   EXPECT_THAT(samples(shard.finish(), {{"member", "sparse.jpg"}}), ElementsAre("one"));
 }
 
-TEST_F(Tar, WithoutAnyMemberIsEmpty) {
+TEST_F(Tar, RejectsShardWithoutMembers) {
   EXPECT_THAT(why_not(TarBytes().finish()), HasSubstr("0.tar: is empty: no member of it is named"));
 }
 
-// As wds2idx writes them, of members that lie where a walk finds them.
-TEST_F(Tar, AnIndexOfWds2idxIsReadInPlaceOfTheShard) {
+// The index has the format of wds2idx, and its members are in the places that a walk finds.
+TEST_F(Tar, ReadsIndexOfWds2idxInsteadOfShard) {
   TarBytes shard;
   shard.add("1.jpg", "one").add("1.cls", "7").add("d/2.seg.jpg", "two");
   const std::string bytes = shard.finish();
@@ -135,14 +135,14 @@ TEST_F(Tar, AnIndexOfWds2idxIsReadInPlaceOfTheShard) {
       "v1.2 2\njpg 512 3 1.jpg cls 1536 1 1.cls\nseg.jpg 2560 3 d/2.seg.jpg\n";
   data.write("0.tar", bytes);
   data.write("0.idx", index);
-  EXPECT_FALSE(given_index_of(data / "0.tar").is_old);
+  EXPECT_FALSE(find_given_index(data / "0.tar").is_old);
   EXPECT_EQ(parse_given_index(index, std::ssize(bytes)).size(), 3U);
   const auto open_written = [&] { return open_tar(without_cache({data / "0.tar"}), {}); };
   EXPECT_EQ(open_written()->size(), 2);
-  // What it says counts, which shows that it is read.
+  // The index names another member, which shows that it is read.
   data.write("0.idx", "v1.2 1\njpg 512 3 other.jpg\n");
   EXPECT_THAT(open_written()->describe(0), HasSubstr("0.tar: other.jpg"));
-  // Older than its shard it is left, and that is said.
+  // An index that is older than its shard is ignored, with a note.
   std::filesystem::last_write_time(
       data / "0.idx", std::filesystem::last_write_time(data / "0.tar") - std::chrono::seconds(9));
   EXPECT_THAT(open_written()->describe(0), HasSubstr("0.tar: 1.jpg"));
@@ -150,7 +150,7 @@ TEST_F(Tar, AnIndexOfWds2idxIsReadInPlaceOfTheShard) {
               testing::Contains(HasSubstr("0.idx is older than its shard and not read; make it")));
 }
 
-// As webdataset's `widsindex create` writes it.
+// A list of shards in the format of webdataset's `widsindex create`.
 struct TarList : Tar {
   std::string shard(const std::string& name, int samples) {
     TarBytes bytes;
@@ -161,25 +161,25 @@ struct TarList : Tar {
     return open_tar(without_cache({data.write("list.json", json)}), {});
   }
   std::string why_no_list(const std::string& json) {
-    return message_of<RunError>([&] { list(json); });
+    return error_message<RunError>([&] { list(json); });
   }
 };
 
-TEST_F(TarList, OfWidsNamesTheShards) {
+TEST_F(TarList, ReadsShardsOfWidsList) {
   std::filesystem::create_directory(data / "d");
   shard("0.tar", 2);
   const std::string other = shard("d/1.tar", 3);
-  const auto of = [](const std::string& first, const std::string& rest) {
+  const auto list_json = [](const std::string& first, const std::string& rest) {
     return R"({"__kind__": "wids-shard-index-v1", "wids_version": 1, "shardlist": [{"url": ")" +
            first + R"(", "md5sum": "0", "nsamples": 2, "filesize": 1}])" + rest + "}";
   };
-  const auto two = list(of("0.tar", R"(, "datasets": [{"base": "d", "shardlist":
+  const auto two = list(list_json("0.tar", R"(, "datasets": [{"base": "d", "shardlist":
       [{"url": "1.tar", "nsamples": 3}]}])"));
   EXPECT_EQ(two->size(), 5);
   EXPECT_EQ(two->describe(4), other + ": 2.jpg");
   EXPECT_THAT(two->notes(), IsEmpty());
-  data.write("other.json", of(other, ""));
-  const auto through = list(of("0.tar", R"(, "datasets": [{"source_url": "other.json"}])"));
+  data.write("other.json", list_json(other, ""));
+  const auto through = list(list_json("0.tar", R"(, "datasets": [{"source_url": "other.json"}])"));
   EXPECT_EQ(through->size(), 5);
   EXPECT_THAT(
       through->notes(),
@@ -189,7 +189,7 @@ TEST_F(TarList, OfWidsNamesTheShards) {
   EXPECT_EQ(open_tar(options, {})->streams()->shards(), 2);
 }
 
-TEST_F(TarList, OfSomethingElseIsRefused) {
+TEST_F(TarList, RejectsOtherContent) {
   EXPECT_THAT(why_no_list(""), HasSubstr("list.json: is no list of shards: it holds no object"));
   EXPECT_THAT(why_no_list("[]"), HasSubstr("holds no object"));
   EXPECT_THAT(why_no_list("{}"), HasSubstr("has no wids_version 1"));
@@ -223,7 +223,7 @@ TEST_F(TarList, OfSomethingElseIsRefused) {
               HasSubstr("0.tar"));
 }
 
-TEST_F(Tar, AnIndexOfSomethingElseIsNotRead) {
+TEST_F(Tar, IgnoresIndexOfOtherContent) {
   TarBytes shard;
   shard.add("1.jpg", "one").add("2.jpg", "two");
   data.write("0.tar", shard.finish());
@@ -237,7 +237,7 @@ TEST_F(Tar, AnIndexOfSomethingElseIsNotRead) {
   }
 }
 
-TEST_F(Tar, LongNamesAndSizesOfOtherWriters) {
+TEST_F(Tar, ReadsLongNamesOfOtherWriters) {
   const std::string name = std::string(150, 'k') + ".jpg";
   TarBytes gnu;
   gnu.add("././@LongLink", name + '\0', 'L').add(name, "gnu").add("b.jpg", "b");
@@ -249,7 +249,7 @@ TEST_F(Tar, LongNamesAndSizesOfOtherWriters) {
   EXPECT_THAT(samples(pax.finish()), ElementsAre("pax", "b"));
 }
 
-TEST_F(Tar, EmptyAndTooLargeSamplesAreErrorsOfTheSample) {
+TEST_F(Tar, FailsOnlyForEmptySample) {
   TarBytes shard;
   shard.add("1.jpg", "").add("2.jpg", "two");
   const auto source = open(shard.finish());
@@ -258,7 +258,7 @@ TEST_F(Tar, EmptyAndTooLargeSamplesAreErrorsOfTheSample) {
   EXPECT_EQ(reader->read(1).size(), 3U);
 }
 
-TEST_F(Tar, AShardThatIsCutIsSaid) {
+TEST_F(Tar, ReportsCutShard) {
   TarBytes shard;
   shard.add("1.jpg", "one").add("2.jpg", std::string(2000, 'x'));
   EXPECT_THAT(open(shard.finish())->notes(), IsEmpty());
@@ -266,11 +266,11 @@ TEST_F(Tar, AShardThatIsCutIsSaid) {
   EXPECT_THAT(source->notes(), ElementsAre(HasSubstr("the shard ends without tar's end mark")));
   const auto reader = source->make_reader();
   EXPECT_EQ(reader->read(0).size(), 3U);
-  EXPECT_EQ(message_of<SampleError>([&] { reader->read(1); }),
+  EXPECT_EQ(error_message<SampleError>([&] { reader->read(1); }),
             "should end at byte 3536 of a file that has 2000");
 }
 
-TEST_F(Tar, SaysWhatIsNoShard) {
+TEST_F(Tar, RejectsFilesThatAreNoShard) {
   EXPECT_THAT(why_not(std::string("\x1f\x8b\x08", 3) + std::string(600, 'x')),
               HasSubstr("is compressed (gzip), so that no sample has a place of its own"));
   EXPECT_THAT(why_not(std::string(600, 'x')), HasSubstr("is no tar file"));
@@ -282,7 +282,7 @@ TEST_F(Tar, SaysWhatIsNoShard) {
               HasSubstr("is damaged: no tar header at byte 1024"));
 }
 
-TEST_F(Tar, TheIndexIsKeptUntilAShardChanges) {
+TEST_F(Tar, KeepsIndexUntilShardChanges) {
   SourceOptions options;
   options.cache_folder = data / "cache";
   options.paths = {data.write("shards/0.tar", TarBytes().add("1.jpg", "one").finish())};

@@ -43,7 +43,7 @@ class TempFolder {
     return path;
   }
 
-  // As if nothing had changed for so long: what is new is not cached.
+  // Makes all files and folders `seconds` old, because recent ones are not cached.
   void age(int seconds = 3600) const {
     set_age(path_, seconds);
     for (const auto& entry : std::filesystem::recursive_directory_iterator(path_)) {
@@ -64,7 +64,7 @@ class TempFolder {
 };
 
 // Paths of all samples, in order, below `root`.
-inline std::vector<std::string> names_of(const FileSource& files, const std::string& root) {
+inline std::vector<std::string> sample_paths(const FileSource& files, const std::string& root) {
   std::vector<std::string> names;
   for (std::int64_t i = 0; i < files.size(); ++i) {
     const std::string path = files.describe(i);
@@ -73,7 +73,7 @@ inline std::vector<std::string> names_of(const FileSource& files, const std::str
   return names;
 }
 
-inline std::vector<int> labels_of(const FileSource& files) {
+inline std::vector<int> sample_labels(const FileSource& files) {
   std::vector<int> labels;
   for (std::int64_t i = 0; i < files.size(); ++i) labels.push_back(files.label(i));
   return labels;
@@ -86,9 +86,9 @@ inline SourceOptions without_cache(std::vector<std::string> paths) {
   return options;
 }
 
-// What the failure says, "" when nothing failed.
+// The message of the Error that `action` throws, "" if it throws none.
 template <class Error, class Action>
-std::string message_of(const Action& action) {
+std::string error_message(const Action& action) {
   try {
     action();
   } catch (const Error& error) {

@@ -21,7 +21,7 @@ void append(std::string& bytes, Number number) {
   bytes.append(reinterpret_cast<const char*>(&number), sizeof number);
 }
 
-// Of Megatron, as its IndexedDatasetBuilder writes it.
+// An index in the format of Megatron's IndexedDatasetBuilder.
 std::string index_bytes(std::uint8_t type, Bytes token_bytes,
                         const std::vector<std::int32_t>& lengths) {
   std::string bytes("MMIDIDX\0\0", 9);
@@ -66,22 +66,22 @@ class Tokens : public testing::Test {
   TempFolder data;
 };
 
-TEST_F(Tokens, OfARawFileAreWindows) {
+TEST_F(Tokens, SplitsRawFileIntoSamples) {
   const std::string path = data.write("train.bin", "aabbccddeeffgghhii");
   const auto apart = open(path, {{"length", "4"}});
   EXPECT_EQ(apart->size(), 2);
   EXPECT_EQ(apart->sample_bytes(), 8);
   EXPECT_EQ(read(*apart, 1), "eeffgghh");
   EXPECT_EQ(apart->describe(1), path + "[4]");
-  // As nanoGPT draws them: from every token on.
+  // A stride of 1 gives one sample per token, like nanoGPT.
   const auto any = open(path, {{"length", "4"}, {"stride", "1"}});
   EXPECT_EQ(any->size(), 6);
   EXPECT_EQ(read(*any, 5), "ffgghhii");
   EXPECT_EQ(open(path, {{"length", "2"}, {"type", "u16"}})->size(), 4);
 }
 
-TEST_F(Tokens, AreThoseOfTheIndexBesideThem) {
-  data.write("a.bin", std::string(40, 'a') + "zz");  // what no sequence has is none
+TEST_F(Tokens, ReadsOnlyTokensOfIndex) {
+  data.write("a.bin", std::string(40, 'a') + "zz");  // "zz" is in no sequence
   data.write("a.idx", index_bytes(4, 4, {3, 0, 7}));
   const auto source = open(data.path(), {{"length", "5"}});
   EXPECT_EQ(source->size(), 2);
@@ -90,7 +90,7 @@ TEST_F(Tokens, AreThoseOfTheIndexBesideThem) {
               ElementsAre(HasSubstr("3 documents of 3 tokens on average are packed")));
 }
 
-TEST_F(Tokens, OfManySequencesAllAreLookedAt) {
+TEST_F(Tokens, ChecksAllOfManySequences) {
   const std::vector<std::int32_t> lengths(150'000, 2);
   data.write("a.bin", std::string(600'000, 'a'));
   data.write("a.idx", index_bytes(8, 2, lengths));
@@ -99,7 +99,7 @@ TEST_F(Tokens, OfManySequencesAllAreLookedAt) {
   EXPECT_THAT(why_not(data.path(), {{"length", "1000"}}), HasSubstr("has 599998 bytes, and"));
 }
 
-TEST_F(Tokens, AreDeliveredWiderThanTheyAreStored) {
+TEST_F(Tokens, DeliversWiderTypeThanStored) {
   const std::string path = data.write("a.bin", {"\1\0\xff\xff\2\0\3\1", 8});
   const auto source = open(path, {{"length", "2"}, {"deliver", "i64"}});
   EXPECT_EQ(source->sample_bytes(), 16);
@@ -116,8 +116,8 @@ TEST_F(Tokens, AreDeliveredWiderThanTheyAreStored) {
   EXPECT_THAT(why_not(path, {{"deliver", "f32"}}), HasSubstr("deliver=f32: expected u16"));
 }
 
-// Of nine tokens of three texts, one without any, in windows of four: 4, 1; 4 of each are full.
-TEST_F(Tokens, OfTextsByThemselvesAreFilledUp) {
+// Three texts of 5, 0 and 4 tokens give three samples of four: the full ones, and one of 1 token.
+TEST_F(Tokens, PadsTextsSeparately) {
   data.write("a.bin", "aabbccddeeffgghhii");
   data.write("a.idx", index_bytes(8, 2, {5, 0, 4}));
   const auto source = open(data.path(), {{"length", "4"}, {"pad", "30840"}});  // "xx"
@@ -135,7 +135,7 @@ TEST_F(Tokens, OfTextsByThemselvesAreFilledUp) {
   EXPECT_EQ(read(*wide, 1).substr(8, 16), std::string("\1\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0", 16));
 }
 
-TEST_F(Tokens, SaysWhatCannotBeFilledUp) {
+TEST_F(Tokens, RejectsTextsThatCannotBePadded) {
   const std::string path = data.write("a.bin", "aabbccddeeffgghhii");
   EXPECT_THAT(why_not(path, {{"pad", "0"}}), HasSubstr("has no .idx next to it"));
   data.write("a.idx", index_bytes(8, 2, {5, 4}));
@@ -149,13 +149,13 @@ TEST_F(Tokens, SaysWhatCannotBeFilledUp) {
   EXPECT_THAT(why_not(path, {{"pad", "0"}}), HasSubstr("is no number of type <f4"));
 }
 
-// Before pieces are made of what an index claims.
-TEST_F(Tokens, AnIndexOfMoreThanTheFileHasIsNotCut) {
+// The check comes before any sample is made from the claims of an index.
+TEST_F(Tokens, RejectsIndexLargerThanFile) {
   const std::string path = data.write("a.bin", "aabbccdd");
   data.write("a.idx", index_bytes(8, 2, {2'147'483'647}));
   EXPECT_THAT(why_not(path, {{"pad", "0"}, {"length", "1"}}), HasSubstr("has 8 bytes, and"));
   std::string overlapping = index_bytes(8, 2, {3, 3});
-  overlapping[34 + 8 + 8] = 2;  // the second begins one token behind the first
+  overlapping[34 + 8 + 8] = 2;  // the second begins one token after the first
   data.write("a.idx", overlapping);
   EXPECT_EQ(open(path, {{"length", "4"}})->size(), 1);
   EXPECT_THAT(why_not(path, {{"pad", "0"}}), HasSubstr("sequences of more tokens than the .bin"));
@@ -170,7 +170,7 @@ TEST_F(Tokens, SaysWhatDoesNotFit) {
   EXPECT_THAT(why_not(data / "none.bin"), HasSubstr("No such file"));
 }
 
-TEST_F(Tokens, RefusesAnIndexThatIsNone) {
+TEST_F(Tokens, RejectsDamagedIndex) {
   const std::string path = data.write("a.bin", std::string(80, 'a'));
   const std::string whole = index_bytes(4, 4, {3, 7});
   const auto why = [&](const std::string& index, const FormatParameters& words = {}) {

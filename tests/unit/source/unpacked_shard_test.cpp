@@ -1,4 +1,4 @@
-// What compressed shards hold, whatever pieces it is asked for in, and what becomes of bad ones.
+// Checks that compressed shards give their content in pieces of any size, and report damage.
 #include "source/shard_bytes.h"
 
 #include <gmock/gmock.h>
@@ -49,7 +49,7 @@ struct Unpacked {
   std::optional<UnpackedShard> shard;
 
   explicit Unpacked(const std::string& bytes) : packed(bytes) {
-    const CompressionRow* row = compression_of(packed);
+    const CompressionRow* row = detect_compression(packed);
     if (row == nullptr || row->make == nullptr) throw std::runtime_error("is not read");
     shard.emplace(packed, *row, counts, stages);
   }
@@ -58,7 +58,7 @@ struct Unpacked {
     text.resize(shard->read(begin, std::as_writable_bytes(std::span(text))));
     return text;
   }
-  // In pieces of that many bytes.
+  // Reads the shard in pieces of `piece` bytes.
   std::string read_all(std::size_t piece) {
     std::string all;
     for (;;) {
@@ -70,7 +70,7 @@ struct Unpacked {
 };
 
 // Text that is packed to about a third, and noise.
-std::string text_of(std::size_t bytes) {
+std::string make_noisy_text(std::size_t bytes) {
   std::string text;
   unsigned state = 1;
   while (text.size() < bytes) {
@@ -84,7 +84,7 @@ std::string text_of(std::size_t bytes) {
 class UnpackedShards : public testing::TestWithParam<Packing> {
  protected:
   static std::string pack(std::string_view text) { return GetParam().pack(text); }
-  static std::optional<SampleError> error_of(const std::string& packed) {
+  static std::optional<SampleError> read_error(const std::string& packed) {
     try {
       Unpacked(packed).read_all(1000);
     } catch (const SampleError& error) {
@@ -94,9 +94,9 @@ class UnpackedShards : public testing::TestWithParam<Packing> {
   }
 };
 
-TEST_P(UnpackedShards, AreWhatWasPacked) {
+TEST_P(UnpackedShards, ReturnsPackedText) {
   for (const std::size_t size : {0U, 1U, 512U, 65'536U, 300'000U}) {
-    const std::string text = text_of(size), packed = pack(text);
+    const std::string text = make_noisy_text(size), packed = pack(text);
     for (const std::size_t piece : {100U, 512U, 65'536U, 65'537U, 1'000'000U}) {
       Unpacked unpacked(packed);
       EXPECT_TRUE(unpacked.read_all(piece) == text) << size << " by " << piece;
@@ -107,8 +107,8 @@ TEST_P(UnpackedShards, AreWhatWasPacked) {
   }
 }
 
-TEST_P(UnpackedShards, SkipWhatIsNotAskedFor) {
-  const std::string text = text_of(500'000);
+TEST_P(UnpackedShards, SkipsUnrequestedBytes) {
+  const std::string text = make_noisy_text(500'000);
   Unpacked unpacked(pack(text));
   EXPECT_TRUE(unpacked.read(10, 100) == text.substr(10, 100));
   EXPECT_TRUE(unpacked.read(200'000, 150'000) == text.substr(200'000, 150'000));
@@ -118,14 +118,14 @@ TEST_P(UnpackedShards, SkipWhatIsNotAskedFor) {
   EXPECT_NO_THROW(unpacked.shard->check_rest());
 }
 
-TEST_P(UnpackedShards, OfSeveralPartsAreOne) {
-  const std::string first = text_of(70'000), last = text_of(3);
+TEST_P(UnpackedShards, JoinsSeveralParts) {
+  const std::string first = make_noisy_text(70'000), last = make_noisy_text(3);
   Unpacked unpacked(pack(first) + pack("") + pack(last));
   EXPECT_TRUE(unpacked.read_all(900) == first + last);
 }
 
-TEST_P(UnpackedShards, CutAnywhereAreTruncated) {
-  const std::string text = text_of(100'000), packed = pack(text);
+TEST_P(UnpackedShards, ReportsCutAnywhere) {
+  const std::string text = make_noisy_text(100'000), packed = pack(text);
   for (std::size_t size = 6; size < packed.size(); size += 1 + size / 7) {
     Unpacked unpacked(packed.substr(0, size));
     std::string all;
@@ -141,20 +141,20 @@ TEST_P(UnpackedShards, CutAnywhereAreTruncated) {
   }
 }
 
-TEST_P(UnpackedShards, ChangedAnywhereAreDamaged) {
-  const std::string packed = pack(text_of(100'000));
+TEST_P(UnpackedShards, ReportsChangesAsDamage) {
+  const std::string packed = pack(make_noisy_text(100'000));
   for (const std::size_t at : {packed.size() / 2, packed.size() - 5, packed.size() - 3}) {
     std::string changed = packed;
     changed[at] = static_cast<char>(changed[at] ^ 0x10);
-    const auto error = error_of(changed);
+    const auto error = read_error(changed);
     ASSERT_TRUE(error) << at;
     EXPECT_EQ(error->kind, SampleError::Kind::damaged) << at;
     EXPECT_THAT(error->what(), HasSubstr("data are damaged: "));
   }
-  EXPECT_EQ(error_of(packed + "something else")->kind, SampleError::Kind::damaged);
+  EXPECT_EQ(read_error(packed + "something else")->kind, SampleError::Kind::damaged);
 }
 
-TEST_P(UnpackedShards, CountWhatWasPackedAndWhatItHeld) {
+TEST_P(UnpackedShards, CountsPackedAndUnpackedBytes) {
   const std::string text(1'000'000, 'x'), packed = pack(text);
   Unpacked unpacked(packed);
   unpacked.read_all(1000);
@@ -169,28 +169,28 @@ INSTANTIATE_TEST_SUITE_P(Packed, UnpackedShards, testing::ValuesIn(packings()),
                          [](const auto& test) { return std::string(test.param.row); });
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(UnpackedShards);
 
-TEST(GzipShard, MayBePaddedWithZeros) {
+TEST(GzipShard, AcceptsZeroPadding) {
   if (!built_with::kZlib.is_built) GTEST_SKIP() << "built without zlib";
   Unpacked unpacked(gzip_bytes("one") + std::string(700, '\0') + gzip_bytes("two") +
                     std::string(70'000, '\0'));
   EXPECT_EQ(unpacked.read_all(10), "onetwo");
 }
 
-TEST(ZstdShard, MayHoldFramesThatAreSkipped) {
+TEST(ZstdShard, SkipsSkippableFrames) {
   if (!built_with::kZstd.is_built) GTEST_SKIP() << "built without zstd";
   const std::string skippable = std::string("\x50\x2a\x4d\x18\x04\0\0\0", 8) + "note";
   Unpacked unpacked(zstd_bytes("one") + skippable + zstd_bytes("two") + skippable);
   EXPECT_EQ(unpacked.read_all(10), "onetwo");
 }
 
-TEST(ZstdShard, OfALargeWindowTakesItsMemoryAndOfAHugeOneIsRefused) {
+TEST(ZstdShard, CountsMemoryOfLargeWindowAndRejectsHugeOne) {
   if (!built_with::kZstd.is_built) GTEST_SKIP() << "built without zstd";
-  const std::string text = text_of(100'000);
-  Unpacked large(zstd_bytes_of(text, 24));
+  const std::string text = make_noisy_text(100'000);
+  Unpacked large(zstd_window_bytes(text, 24));
   EXPECT_TRUE(large.read_all(1000) == text);
   EXPECT_GE(large.shard->memory(), Bytes{16} << 20);
   EXPECT_LT(large.shard->memory(), Bytes{18} << 20);
-  Unpacked huge(zstd_bytes_of(text, 28));
+  Unpacked huge(zstd_window_bytes(text, 28));
   try {
     huge.read(0, 10);
     FAIL();

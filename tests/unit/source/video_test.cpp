@@ -27,7 +27,7 @@ std::unique_ptr<Source> open(const std::string& path, const FormatParameters& wo
   return open_video(options, {});
 }
 std::string why_not(const std::string& path) {
-  return message_of<RunError>([&] { open(path); });
+  return error_message<RunError>([&] { open(path); });
 }
 
 struct Video : testing::Test {
@@ -36,7 +36,7 @@ struct Video : testing::Test {
   }
 };
 
-// What a worker has.
+// A reader and a decoder, as each worker has them.
 struct Viewer {
   explicit Viewer(const Source& source) : reader(source.make_reader()) {
     DecodeOptions options;
@@ -67,7 +67,7 @@ void expect_means(const std::string& pixels, std::string_view means) {
   }
 }
 
-TEST_F(Video, FramesAreThoseOfPyAvInAnyOrder) {
+TEST_F(Video, MatchesFramesOfPyAvInAnyOrder) {
   for (const char* name : {"videos/left/0.mp4", "videos/right/1.mp4", "videos/other/open.mkv",
                            "videos/other/vp9.webm"}) {
     SCOPED_TRACE(name);
@@ -91,7 +91,7 @@ TEST_F(Video, FramesAreThoseOfPyAvInAnyOrder) {
   }
 }
 
-TEST_F(Video, DecodingBeginsAtTheKeyFrameOrGoesOn) {
+TEST_F(Video, DecodesFromKeyFrameOrContinues) {
   const auto source = open(fixture("videos/right/1.mp4"));  // one key frame, 30 frames
   Viewer viewer(*source);
   viewer.frame(20);
@@ -109,19 +109,19 @@ TEST_F(Video, DecodingBeginsAtTheKeyFrameOrGoesOn) {
   EXPECT_LE(other.count("video.frames_decoded"), 3);
 }
 
-TEST_F(Video, EveryNthFrameOfEachOfAFolder) {
+TEST_F(Video, ReadsEveryNthFrameOfFolder) {
   const auto source = open(fixture("videos"), {{"every", "10"}});
   EXPECT_EQ(source->size(), 2 + 2 + 2 + 3);  // left, open, vp9, right
   EXPECT_THAT(source->describe(1), HasSubstr("videos/left/0.mp4: frame 10"));
   EXPECT_THAT(source->describe(8), HasSubstr("videos/right/1.mp4: frame 20"));
   EXPECT_EQ(Viewer(*source).frame(1), Viewer(*open(fixture("videos/left/0.mp4"))).frame(10));
-  EXPECT_THAT(message_of<UsageError>([] {
+  EXPECT_THAT(error_message<UsageError>([] {
                 open(fixture("videos"), {{"every", "0"}});
               }),
               HasSubstr("every=0: expected a whole number, 1 or more"));
 }
 
-TEST_F(Video, TheIndexIsKeptUntilAFileChanges) {
+TEST_F(Video, KeepsIndexUntilFileChanges) {
   const TempFolder data, cache;
   const std::string path = data.write("0.mp4", content_of_fixture("videos/left/0.mp4"));
   data.age();
@@ -135,7 +135,7 @@ TEST_F(Video, TheIndexIsKeptUntilAFileChanges) {
   EXPECT_EQ(open_video(options, {})->size(), 30);
 }
 
-TEST_F(Video, WhatHoldsNoFramesIsRefused) {
+TEST_F(Video, RejectsFilesWithoutFrames) {
   const TempFolder data;
   EXPECT_THAT(why_not(data.write("0.mp4", "no video")), HasSubstr("is no video file that can be"));
   EXPECT_THAT(why_not(data.write("0.mp4", "")), HasSubstr("copy it again"));
@@ -146,7 +146,7 @@ TEST_F(Video, WhatHoldsNoFramesIsRefused) {
   EXPECT_THAT(why_not(data / "x.mp4"), HasSubstr("cannot be opened"));
 }
 
-// Refused, or frames that can or cannot be decoded: never the end of the program.
+// Opens a file and decodes its frames. Errors are fine, a crash is not.
 void use_all(const std::string& path) {
   try {
     const auto source = open(path);
@@ -162,7 +162,7 @@ void use_all(const std::string& path) {
   }
 }
 
-TEST_F(Video, WhatIsCutOrDamagedHurtsNobody) {
+TEST_F(Video, SurvivesCutAndDamagedFiles) {
   const TempFolder data;
   for (const char* name : {"videos/left/0.mp4", "videos/other/open.mkv", "videos/other/vp9.webm"}) {
     const std::string whole = content_of_fixture(name);
@@ -178,17 +178,18 @@ TEST_F(Video, WhatIsCutOrDamagedHurtsNobody) {
   }
 }
 
-TEST_F(Video, AFrameLargerThanASampleMayBeIsRefused) {
+TEST_F(Video, RejectsFrameLargerThanSampleLimit) {
   SourceOptions options = without_cache({fixture("videos/right/1.mp4")});
   options.largest_sample = 1500;
   const auto source = open_video(options, {});
   Viewer viewer(*source);
   EXPECT_EQ(viewer.frame(0).size(), std::size_t{3} * kWidth * kHeight);
-  EXPECT_THAT(message_of<SampleError>([&] { viewer.frame(29); }), HasSubstr("needs more than the"));
+  EXPECT_THAT(error_message<SampleError>([&] { viewer.frame(29); }),
+              HasSubstr("needs more than the"));
   EXPECT_EQ(viewer.frame(1).size(), std::size_t{3} * kWidth * kHeight);
 }
 
-TEST_F(Video, SizesThatNobodyMeantAreRefusedBeforeMemoryIsTaken) {
+TEST_F(Video, RejectsAbsurdSizesBeforeAllocation) {
   const TempFolder data;
   std::string bytes = content_of_fixture("videos/left/0.mp4");
   const std::size_t entry = bytes.rfind("avc1");
@@ -200,9 +201,9 @@ TEST_F(Video, SizesThatNobodyMeantAreRefusedBeforeMemoryIsTaken) {
   };
   EXPECT_THAT(why_not(with_sides("\xff\xff")), HasSubstr("its codec cannot be set up"));
   const auto large = open(with_sides("\x3a\x98"));
-  EXPECT_THAT(message_of<SampleError>([&] { Viewer(*large).frame(0); }), HasSubstr("178956970"));
+  EXPECT_THAT(error_message<SampleError>([&] { Viewer(*large).frame(0); }), HasSubstr("178956970"));
   const auto other = open(with_sides("\x01\x10"));
-  EXPECT_THAT(message_of<SampleError>([&] { Viewer(*other).frame(0); }),
+  EXPECT_THAT(error_message<SampleError>([&] { Viewer(*other).frame(0); }),
               HasSubstr("it has 48 x 32 pixels where its video has 272 x 272"));
 }
 

@@ -1,4 +1,4 @@
-// What the readings of a made machine add up to, and what is concluded.
+// Sums of the readings of a made machine, and the conclusions from them.
 #include "watch/job_sampler.h"
 
 #include <gmock/gmock.h>
@@ -26,12 +26,12 @@ const GpuLoads& no_gpus() {
 
 std::optional<double> value_of(const Watch& watch, std::string_view threshold) {
   for (const ThresholdOutcome& outcome : watch.thresholds) {
-    if (outcome.name == threshold) return outcome.told.value;
+    if (outcome.name == threshold) return outcome.value_or_reason.value;
   }
   return std::nullopt;
 }
 
-// A trainer and a worker, for so many seconds of a sample each and 20 looks between.
+// A trainer and a worker, with a sample each second and 20 looks between two samples.
 class WatchedJob : public testing::Test {
  protected:
   void set(const Counters& trainer, const Counters& worker) {
@@ -76,7 +76,7 @@ class WatchedJob : public testing::Test {
   }
 };
 
-TEST_F(WatchedJob, WorkersThatComputeAreTheLimit) {
+TEST_F(WatchedJob, NamesCpuAsLimitIfWorkersCompute) {
   const Watch watch =
       judged(run(10, {.cpu_s = 0.1, .turns = 25, .syscall = test::kReadPipe},
                  {.cpu_s = 0.9, .turns = 50, .rchar = 1e6, .storage = 1e4, .state = 'R'}));
@@ -91,7 +91,7 @@ TEST_F(WatchedJob, WorkersThatComputeAreTheLimit) {
 }
 
 // A worker that never rests is a reason for another one from 0.3 idle cores on.
-TEST_F(WatchedJob, AdvisesAWorkerMoreWhereCoresAreIdleAndSaysNoneIsOnlyWhereNoneIs) {
+TEST_F(WatchedJob, AdvisesOneMoreWorkerOnlyIfCoresAreIdle) {
   Watch watch = judged(run(10, {.cpu_s = 0.1, .turns = 25, .syscall = test::kReadPipe},
                            {.cpu_s = 0.9, .turns = 50, .state = 'R'}));
   const auto advice_with = [&](double busy, double others) {
@@ -117,7 +117,7 @@ TEST_F(WatchedJob, AdvisesAWorkerMoreWhereCoresAreIdleAndSaysNoneIsOnlyWhereNone
   EXPECT_EQ(watch.advice, "num_workers=4: 15.0 of 16 cores are idle");
 }
 
-TEST_F(WatchedJob, WorkersThatWaitForStorageAreNamedWithTheFile) {
+TEST_F(WatchedJob, NamesFileThatWorkersWaitFor) {
   const Watch watch = judged(run(10, {.cpu_s = 0.1, .turns = 25, .syscall = test::kReadPipe},
                                  {.cpu_s = 0.1,
                                   .turns = 50,
@@ -130,7 +130,7 @@ TEST_F(WatchedJob, WorkersThatWaitForStorageAreNamedWithTheFile) {
 }
 
 // Each epoch starts new ones, and each is gone at the next sample.
-TEST_F(WatchedJob, OfWorkersThatLiveShortlyNothingIsToldAndTheAdviceIsToKeepThem) {
+TEST_F(WatchedJob, AdvisesPersistenceForShortLivedWorkers) {
   set({.turns = 25, .syscall = test::kReadPipe}, {.cpu_s = 0.5, .state = 'R'});
   job_.end(kWorker);
   JobSampler sampler(job_.path(), kTrainer, 1, no_gpus());
@@ -147,9 +147,9 @@ TEST_F(WatchedJob, OfWorkersThatLiveShortlyNothingIsToldAndTheAdviceIsToKeepThem
   EXPECT_FALSE(value_of(watch, "worker-cpu"));
 }
 
-// At the last look their trainer has not asked for them yet, or they are about to end; without
-// names nothing tells what they were.
-TEST_F(WatchedJob, WorkersThatEndStillCount) {
+// At the last look their trainer has not asked for them yet, or they are about to end. The role of
+// processes without names is unknown by then.
+TEST_F(WatchedJob, CountsWorkersThatEnd) {
   for (const auto& [name, state] :
        {std::pair("pt_data_worker", 'Z'), std::pair("python", 'Z'), std::pair("python", 'R')}) {
     job_.process(kWorker, kTrainer, name, kTrain, {.state = 'S'}, 60);
@@ -176,7 +176,7 @@ TEST_F(WatchedJob, WorkersThatEndStillCount) {
   }
 }
 
-TEST_F(WatchedJob, ATrainerThatNeverWaitsIsTheLimit) {
+TEST_F(WatchedJob, NamesTrainerThatNeverWaitsAsLimit) {
   const Watch watch = judged(run(10, {.cpu_s = 1, .turns = 25, .state = 'R'},
                                  {.cpu_s = 0.2, .turns = 50, .syscall = test::kReadPipe}));
   EXPECT_EQ(watch.limit, Limit::trainer) << watch.sentence;
@@ -185,7 +185,7 @@ TEST_F(WatchedJob, ATrainerThatNeverWaitsIsTheLimit) {
 }
 
 // Workers would rest if the training were the limit.
-TEST_F(WatchedJob, ATrainerOfWhichIsNotSeenWhatItWaitsForIsNoVerdict) {
+TEST_F(WatchedJob, GivesNoVerdictIfTrainersWaitIsUnknown) {
   const std::string waits = std::to_string(SYS_wait4) + " 0xffffffff 0x0 0x0 0x0 0x0 0x0 0x7 0x7";
   const Watch watch = judged(run(10, {.turns = 25, .syscall = waits},
                                  {.cpu_s = 0.5, .no_core_s = 0.45, .turns = 90, .state = 'R'}));
@@ -193,7 +193,7 @@ TEST_F(WatchedJob, ATrainerOfWhichIsNotSeenWhatItWaitsForIsNoVerdict) {
   EXPECT_THAT(watch.sentence, HasSubstr("and workers never rest"));
 }
 
-TEST_F(WatchedJob, WhoTookTheCoresIsNamed) {
+TEST_F(WatchedJob, NamesProgramsThatTookTheCores) {
   const Watch watch =
       judged(run(12, {.cpu_s = 0.1, .turns = 25, .syscall = test::kReadPipe},
                  {.cpu_s = 0.5, .no_core_s = 0.45, .turns = 90, .state = 'R'}, 1.5));
@@ -202,7 +202,7 @@ TEST_F(WatchedJob, WhoTookTheCoresIsNamed) {
   EXPECT_NEAR(watch.machine.other_cores, 1.5, 0.1);
 }
 
-TEST_F(WatchedJob, ATrainerThatHasNoCoreIsNotTheLimit) {
+TEST_F(WatchedJob, NamesContentionIfTrainerHasNoCore) {
   const Watch watch = judged(run(12, {.cpu_s = 0.5, .no_core_s = 0.45, .turns = 90, .state = 'R'},
                                  {.cpu_s = 0.1, .turns = 50, .syscall = test::kReadPipe}, 1.5));
   EXPECT_EQ(watch.limit, Limit::contention) << watch.sentence;
@@ -210,7 +210,7 @@ TEST_F(WatchedJob, ATrainerThatHasNoCoreIsNotTheLimit) {
 }
 
 // The job may be put on CPUs 0 to 3; what runs on the fifth is nothing to it.
-TEST_F(WatchedJob, OnlyItsOwnCpusCount) {
+TEST_F(WatchedJob, CountsOnlyCpusOfJob) {
   const auto stat = [&](int busy) {
     std::string text = "cpu  " + std::to_string(4 * 10 + busy) + " 0 0 9 0 0 0 0 0 0\n";
     for (int cpu = 0; cpu < 5; ++cpu)
@@ -229,7 +229,7 @@ TEST_F(WatchedJob, OnlyItsOwnCpusCount) {
   EXPECT_DOUBLE_EQ(watch.machine.busy_cores, 0);
 }
 
-TEST_F(WatchedJob, AQuotaThatHoldsBackIsNamed) {
+TEST_F(WatchedJob, NamesQuotaThatThrottles) {
   job_.write("proc/" + std::to_string(kTrainer) + "/cgroup", "0::/job\n");
   job_.write("sys/fs/cgroup/job/cpu.max", "150000 100000\n");
   job_.write("sys/fs/cgroup/job/cpu.stat", "throttled_usec 0\n");
@@ -243,7 +243,7 @@ TEST_F(WatchedJob, AQuotaThatHoldsBackIsNamed) {
   EXPECT_DOUBLE_EQ(watch.machine.quota.value_or(0), 1.5);
 }
 
-TEST_F(WatchedJob, AJobThatStandsIsNamedWithWhoKeepsIt) {
+TEST_F(WatchedJob, NamesProcessThatHangsJob) {
   const JobSampler sampler =
       run(12, {.turns = 0, .syscall = test::kReadPipe}, {.turns = 0, .syscall = test::kReadFile});
   EXPECT_GE(sampler.hung_for(), 10 * kSecond);
@@ -254,7 +254,7 @@ TEST_F(WatchedJob, AJobThatStandsIsNamedWithWhoKeepsIt) {
   EXPECT_THAT(testing::PrintToString(lines), HasSubstr("no-answer"));
 }
 
-TEST_F(WatchedJob, OneThatMovesDoesNotStand) {
+TEST_F(WatchedJob, ReportsNoHangIfJobMoves) {
   EXPECT_EQ(run(12, {.turns = 0, .syscall = test::kReadPipe},
                 {.cpu_s = 0.5, .turns = 0, .syscall = test::kReadFile})
                 .hung_for(),
@@ -263,7 +263,7 @@ TEST_F(WatchedJob, OneThatMovesDoesNotStand) {
 }
 
 // Another process has the number of the worker, and then of the job.
-TEST_F(WatchedJob, ANumberThatIsGivenAgainIsAnother) {
+TEST_F(WatchedJob, SeparatesProcessesWithSameNumber) {
   JobSampler sampler = run(3, {.cpu_s = 0.1, .syscall = test::kReadPipe}, {.cpu_s = 0.5});
   job_.process(kWorker, 1, "editor", "vi\0"s, {.cpu_s = 99}, 700);
   sampler.sample(20 * kSecond);
@@ -274,7 +274,7 @@ TEST_F(WatchedJob, ANumberThatIsGivenAgainIsAnother) {
   EXPECT_TRUE(sampler.has_ended());
 }
 
-TEST_F(WatchedJob, WhatMayNotBeReadIsSaid) {
+TEST_F(WatchedJob, ReportsUnreadableFiles) {
   set({.syscall = ""}, {.syscall = ""});
   job_.write("proc/" + std::to_string(kWorker) + "/io", "");
   JobSampler sampler(job_.path(), kTrainer, 1, no_gpus());
@@ -288,7 +288,7 @@ TEST_F(WatchedJob, WhatMayNotBeReadIsSaid) {
   EXPECT_THAT(unseen, HasSubstr("/proc/stat may not be read"));
 }
 
-TEST(PythonLook, IsReadOfWhatPySpyPrints) {
+TEST(PythonLook, ParsesOutputOfPySpy) {
   const PythonLook look = parse_python_look(
       "Warning: x\n[{\"os_thread_id\": 8, \"frames\": []}, {\"os_thread_id\": 7, \"frames\": "
       "[{\"filename\": \"/a/train.py\", \"name\": \"step\", \"line\": 12}]}]",

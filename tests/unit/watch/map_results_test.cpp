@@ -1,4 +1,4 @@
-// What is told of the cache of `datasets` by the files that a made job has mapped.
+// Results in the cache of `datasets`, found by the files that a made job has mapped.
 #include "watch/map_results.h"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ class MapResultsOfAJob : public testing::Test {
   }
 
   test::PretendJob job_;
-  std::string own_root_ = "inside";  // of the job, which is in a container
+  std::string own_root_ = "inside";  // root of the job, which is in a container
   MapResultsWatch results_ = make();
 
  private:
@@ -50,7 +50,7 @@ class MapResultsOfAJob : public testing::Test {
   }
 };
 
-TEST_F(MapResultsOfAJob, OlderFilesWereFoundAndYoungerOnesMade) {
+TEST_F(MapResultsOfAJob, SeparatesFoundFromMadeResults) {
   file("c/cache-0a.arrow", -50);
   file("c/cache-0b_00000_of_00002.arrow", -50);
   file("c/cache-0b_00001_of_00002.arrow", -40);
@@ -62,11 +62,11 @@ TEST_F(MapResultsOfAJob, OlderFilesWereFoundAndYoungerOnesMade) {
   ASSERT_TRUE(results);
   EXPECT_EQ(results->found, 2);
   EXPECT_EQ(results->made, 1);
-  maps("c/cache-0a.arrow");  // what was used before counts too
+  maps("c/cache-0a.arrow");  // files used before count too
   EXPECT_EQ(report()->made, 1);
 }
 
-TEST_F(MapResultsOfAJob, OneOfWhichAPartWasMissingWasMade) {
+TEST_F(MapResultsOfAJob, CountsPartlyMissingResultAsMade) {
   file("c/cache-0b_00000_of_00002.arrow", -50);
   file("c/cache-0b_00001_of_00002.arrow", 5);
   maps("c/cache-0b_00000_of_00002.arrow c/cache-0b_00001_of_00002.arrow");
@@ -74,7 +74,7 @@ TEST_F(MapResultsOfAJob, OneOfWhichAPartWasMissingWasMade) {
   EXPECT_EQ(report()->made, 1);
 }
 
-TEST_F(MapResultsOfAJob, WhatIsBeingWrittenIsBesideAndOpenForWriting) {
+TEST_F(MapResultsOfAJob, FindsFilesThatAreBeingWritten) {
   file("c/photos-train.arrow", -50);
   maps("c/photos-train.arrow");
   const auto open = [&](pid_t process, int number, const std::string& name, const char* flags) {
@@ -92,16 +92,16 @@ TEST_F(MapResultsOfAJob, WhatIsBeingWrittenIsBesideAndOpenForWriting) {
   EXPECT_TRUE(report()->being_written.empty());
 }
 
-TEST_F(MapResultsOfAJob, LongMapsAreReadToTheirEnd) {
+TEST_F(MapResultsOfAJob, ReadsLongMapsToTheEnd) {
   std::string names;
   for (int i = 0; i < 20'000; ++i) names += "usr/lib/lib" + std::to_string(i) + ".so ";
   file("c/cache-0a.arrow", -50);
-  maps(names + "c/cache-0a.arrow");  // behind more than 1 MiB
+  maps(names + "c/cache-0a.arrow");  // more than 1 MiB precede it
   ASSERT_TRUE(report());
   EXPECT_EQ(report()->found, 1);
 }
 
-TEST_F(MapResultsOfAJob, WhatMayNotBeReadIsNotNothing) {
+TEST_F(MapResultsOfAJob, ReturnsNoResultsIfFilesAreUnreadable) {
   EXPECT_FALSE(report());
   maps("c/photos-train.arrow");
   ASSERT_TRUE(report());

@@ -44,7 +44,7 @@ class PretendJob {
                 "rchar: " + std::to_string(static_cast<long>(now.rchar)) +
                     "\nread_bytes: " + std::to_string(static_cast<long>(now.storage)) + "\n");
   }
-  // Of what `pid` has open.
+  // Adds `file` to the open files of `pid`.
   void open(int pid, int descriptor, const std::string& file) const {
     const std::filesystem::path folder = path() / "proc" / std::to_string(pid) / "fd";
     std::filesystem::create_directories(folder);

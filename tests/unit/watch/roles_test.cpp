@@ -1,4 +1,4 @@
-// Who is what in a job.
+// Roles of the processes in a job.
 #include "watch/roles.h"
 
 #include <gmock/gmock.h>
@@ -26,7 +26,7 @@ std::vector<std::string> spelled(const PretendJob& job, int pid) {
   return all;
 }
 
-TEST(WatchRoles, TorchrunHasRanksAndTheseWorkers) {
+TEST(WatchRoles, FindsRanksAndWorkersOfTorchrun) {
   const PretendJob job;
   job.process(kBig, 1, "torchrun", "python\0torchrun\0"s, {});
   job.process(kBig + 2, kBig, "python", kTrain, {}, 61);
@@ -42,7 +42,7 @@ TEST(WatchRoles, TorchrunHasRanksAndTheseWorkers) {
 }
 
 // Older PyTorch gives no names: a worker is forked, spawned, or made by a server.
-TEST(WatchRoles, WorkersWithoutNames) {
+TEST(WatchRoles, FindsWorkersWithoutNames) {
   const PretendJob forked;
   forked.process(kBig, 1, "python", kTrain, {});
   forked.process(kBig + 1, kBig, "python", kTrain, {});
@@ -60,14 +60,14 @@ TEST(WatchRoles, WorkersWithoutNames) {
               ElementsAre("0 trainer 0 0", "2 worker 0 0", "1 other 0 0", "3 other 0 0"));
 }
 
-TEST(WatchRoles, ATrainerWithoutWorkersIsThePythonBehindAShell) {
+TEST(WatchRoles, FindsTrainerWithoutWorkersUnderShell) {
   const PretendJob job;
   job.process(kBig, 1, "bash", "bash\0run.sh\0"s, {});
   job.process(kBig + 1, kBig, "python3", "/usr/bin/python3\0train.py\0"s, {});
   EXPECT_THAT(spelled(job, kBig), ElementsAre("1 trainer 0 0", "0 other 0 0"));
 }
 
-TEST(WatchRoles, TrainersOfThisMachineAreFoundByTheirWorkers) {
+TEST(WatchRoles, FindsTrainersByTheirWorkers) {
   const PretendJob job;
   job.process(7, 1, "python", kTrain, {});
   job.process(8, 7, "pt_data_worker", kTrain, {});
@@ -75,7 +75,7 @@ TEST(WatchRoles, TrainersOfThisMachineAreFoundByTheirWorkers) {
   EXPECT_THAT(trainers_here(job.path()), UnorderedElementsAre(7));
 }
 
-TEST(WatchRoles, AProcessThatIsNotThereIsRefused) {
+TEST(WatchRoles, RejectsEndedProcesses) {
   const PretendJob job;
   job.process(8, 7, "python", kTrain, {.state = 'Z'});
   EXPECT_THROW(check_process(job.path(), 7), RunError);

@@ -1,4 +1,4 @@
-// What a thread is taken to do, by its state, its call, and where in the kernel it waits.
+// Activity of a thread, derived from its state, its system call and its place in the kernel.
 #include "watch/thread_activity.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ SystemCall call(std::string_view name, CallKind kind, const std::string& object 
   return {name, kind, object, is_socket};
 }
 
-TEST(WatchDoing, IsReadOfStateCallAndPlace) {
+TEST(WatchDoing, DerivesActivityFromStateCallAndPlace) {
   const Case cases[] = {
       {'R', {}, true, "", ThreadActivity::runs},
       {'T', call("read", CallKind::reads, "/a"), true, "", ThreadActivity::stopped},
@@ -46,7 +46,7 @@ TEST(WatchDoing, IsReadOfStateCallAndPlace) {
       {'S', {}, false, "", ThreadActivity::other},
   };
   for (const Case& one : cases)
-    EXPECT_EQ(doing_of(one.state, one.call, one.is_call_known, one.wchan), one.doing)
+    EXPECT_EQ(classify_doing(one.state, one.call, one.is_call_known, one.wchan), one.doing)
         << one.state << " " << one.call.name << " " << one.call.object << " " << one.wchan;
 }
 

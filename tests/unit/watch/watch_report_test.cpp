@@ -1,4 +1,4 @@
-// What is printed of a watched job.
+// Printed report of a watched job.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -54,16 +54,16 @@ Watch node() {
   return watch;
 }
 
-std::string table_of(const Watch& watch, bool verbose) {
+std::string table_text(const Watch& watch, bool verbose) {
   ReportStyle style;
   style.verbose = verbose;
   std::ostringstream out;
-  find_row("table", report_table()).write(out, result_of(watch, "1.0"), style);
+  find_row("table", report_table()).write(out, make_result(watch, "1.0"), style);
   return out.str();
 }
 
 TEST(WatchReport, FitsAScreenWithTheAnswerFirst) {
-  const std::string text = table_of(node(), false);
+  const std::string text = table_text(node(), false);
   EXPECT_THAT(text, StartsWith("The trainer waits for batches 62.0 % of the time: workers never "
                                "rest (capacity)"));
   EXPECT_LE(screen_rows(text), kRowsOfScreen) << text;
@@ -73,7 +73,7 @@ TEST(WatchReport, FitsAScreenWithTheAnswerFirst) {
 }
 
 TEST(WatchReport, SaysAllWithVerbose) {
-  const std::string text = table_of(node(), true);
+  const std::string text = table_text(node(), true);
   EXPECT_THAT(text, HasSubstr("worker 7.7"));
   EXPECT_THAT(text, HasSubstr("not seen: that"));
   EXPECT_THAT(text, HasSubstr("datasets.map: 3 of 4 results in use lay in the cache"));
@@ -81,25 +81,26 @@ TEST(WatchReport, SaysAllWithVerbose) {
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
 }
 
-TEST(WatchReport, OfNothingIsSaid) {
+TEST(WatchReport, ReportsUnknownForEmptyWatch) {
   Watch watch;
   judge(watch);
-  EXPECT_THAT(table_of(watch, true), StartsWith("Cannot tell"));
+  EXPECT_THAT(table_text(watch, true), StartsWith("Cannot tell"));
 }
 
-TEST(WatchThresholds, AreHeldOnlyAgainstWhatIsKnown) {
+TEST(WatchThresholds, ChecksOnlyKnownValues) {
   Watch watch = node();
   std::size_t missed = 0, unknown = 0;
   for (const ThresholdOutcome& outcome : watch.thresholds) {
     missed += outcome.is_met == false;
-    unknown += !outcome.told.value;
-    EXPECT_EQ(outcome.told.value.has_value(), outcome.told.why_not.empty()) << outcome.name;
+    unknown += !outcome.value_or_reason.value;
+    EXPECT_EQ(outcome.value_or_reason.value.has_value(), outcome.value_or_reason.why_not.empty())
+        << outcome.name;
   }
   EXPECT_EQ(missed, 4U);   // GPU busy, batch fetch, page cache, map cache
   EXPECT_EQ(unknown, 1U);  // disk
   watch.gpus[3].busy = 0.1;
   watch.gpus[3].is_of_job = false;  // another job's
-  EXPECT_DOUBLE_EQ(judge_thresholds(watch).front().told.value.value_or(0), 0.4);
+  EXPECT_DOUBLE_EQ(judge_thresholds(watch).front().value_or_reason.value.value_or(0), 0.4);
 }
 
 }  // namespace

@@ -19,48 +19,48 @@ GivenData* DataChecks::kept(std::int64_t process, const DataEpoch& epoch) {
   return &data;
 }
 
-void DataChecks::hear(std::int64_t process, const OrderMessage& told) {
-  GivenData* data = kept(process, told.epoch);
+void DataChecks::receive_report(std::int64_t process, const OrderMessage& content) {
+  GivenData* data = kept(process, content.epoch);
   if (data == nullptr) return;
-  data->orders[told.epoch] = told.hash;
-  if (told.shuffled) data->shuffled_orders[told.epoch] = told.hash;
+  data->orders[content.epoch] = content.hash;
+  if (content.shuffled) data->shuffled_orders[content.epoch] = content.hash;
 }
 
-void DataChecks::hear(std::int64_t process, const StreamMessage& told) {
-  if (GivenData* data = kept(process, told.epoch))
-    data->streams[told.epoch][told.worker] = told.hash;
+void DataChecks::receive_report(std::int64_t process, const StreamMessage& content) {
+  if (GivenData* data = kept(process, content.epoch))
+    data->streams[content.epoch][content.worker] = content.hash;
 }
 
-void DataChecks::hear(std::int64_t process, const StreamEndMessage& told) {
-  GivenData* data = kept(process, told.epoch);
+void DataChecks::receive_report(std::int64_t process, const StreamEndMessage& content) {
+  GivenData* data = kept(process, content.epoch);
   if (data == nullptr) return;
-  GivenData::StreamEnd& end = data->stream_ends[told.epoch];
-  end.samples[told.worker] = told.samples;
-  end.workers = told.workers;
-  end.declared = told.declared;
+  GivenData::StreamEnd& end = data->stream_ends[content.epoch];
+  end.samples[content.worker] = content.samples;
+  end.workers = content.workers;
+  end.declared = content.declared;
 }
 
-void DataChecks::hear(std::int64_t process, const DrawsMessage& told) {
-  GivenData* data = kept(process, told.epoch);
+void DataChecks::receive_report(std::int64_t process, const DrawsMessage& content) {
+  GivenData* data = kept(process, content.epoch);
   if (data == nullptr) return;
-  for (const auto& [generator, hash] : told.hashes)
-    data->draws[generator][told.epoch][told.worker] = hash;
-  for (const std::string& own : told.own) {
+  for (const auto& [generator, hash] : content.hashes)
+    data->draws[generator][content.epoch][content.worker] = hash;
+  for (const std::string& own : content.own) {
     if (data->own_generators.size() < kMaxGenerators) data->own_generators.insert(own);
   }
 }
 
-void DataChecks::hear(std::int64_t process, const SettingsMessage& told) {
-  GivenData* data = kept(process, told.epoch);
+void DataChecks::receive_report(std::int64_t process, const SettingsMessage& content) {
+  GivenData* data = kept(process, content.epoch);
   if (data == nullptr) return;
-  if (told.worker) {
-    data->settings_of_workers[told.epoch][*told.worker] = told.values;
+  if (content.worker) {
+    data->settings_of_workers[content.epoch][*content.worker] = content.values;
   } else {
-    data->settings[told.epoch] = told.values;
+    data->settings[content.epoch] = content.values;
   }
 }
 
-void DataChecks::hear(std::int64_t, const UnnamedMessage&) { unnamed_ = true; }
+void DataChecks::receive_report(std::int64_t, const UnnamedMessage&) { unnamed_ = true; }
 
 DataFaults DataChecks::faults() const {
   DataFaults faults;
@@ -78,25 +78,25 @@ namespace {
 // Epochs in which a worker draws what it drew in an earlier one; of the worst worker.
 template <class ByEpoch>
 std::int64_t most_repeated_by_worker(const ByEpoch& epochs) {
-  std::map<std::int64_t, std::map<typename ByEpoch::key_type, std::string>> by_worker;
+  std::map<std::int64_t, std::map<typename ByEpoch::key_type, std::string>> worker_hashes;
   for (const auto& [epoch, hashes] : epochs) {
-    for (const auto& [worker, hash] : hashes) by_worker[worker][epoch] = hash;
+    for (const auto& [worker, hash] : hashes) worker_hashes[worker][epoch] = hash;
   }
-  return most_repeated(by_worker);
+  return most_repeated(worker_hashes);
 }
 
 // Returns the settings that the trainer has changed since its first epoch, and that a worker still
 // has in the old state.
 std::set<std::string> stale_settings(const GivenData& data) {
   std::set<std::string> stale;
-  for (const auto& [epoch, of_workers] : data.settings_of_workers) {
+  for (const auto& [epoch, worker_settings] : data.settings_of_workers) {
     const auto first = data.settings.find({epoch.iterator, 0});
     const auto now = data.settings.find(epoch);
     if (first == data.settings.end() || now == data.settings.end()) continue;
     for (const auto& [name, was] : first->second) {
       const auto is = now->second.find(name);
       if (is == now->second.end() || is->second == was) continue;
-      for (const auto& [worker, settings] : of_workers) {
+      for (const auto& [worker, settings] : worker_settings) {
         const auto kept = settings.find(name);
         if (kept != settings.end() && kept->second == was) stale.insert(name);
       }

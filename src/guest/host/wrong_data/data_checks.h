@@ -76,12 +76,12 @@ class DataChecks {
  public:
   void know(const DataReader& reader);
   // `process`: the training process of the message.
-  void hear(std::int64_t process, const OrderMessage& told);
-  void hear(std::int64_t process, const StreamMessage& told);
-  void hear(std::int64_t process, const StreamEndMessage& told);
-  void hear(std::int64_t process, const DrawsMessage& told);
-  void hear(std::int64_t process, const SettingsMessage& told);
-  void hear(std::int64_t process, const UnnamedMessage& told);
+  void receive_report(std::int64_t process, const OrderMessage& content);
+  void receive_report(std::int64_t process, const StreamMessage& content);
+  void receive_report(std::int64_t process, const StreamEndMessage& content);
+  void receive_report(std::int64_t process, const DrawsMessage& content);
+  void receive_report(std::int64_t process, const SettingsMessage& content);
+  void receive_report(std::int64_t process, const UnnamedMessage& content);
 
   DataFaults faults() const;
 

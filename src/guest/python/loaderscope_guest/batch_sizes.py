@@ -35,7 +35,7 @@ def reference(thing: Any) -> Callable[[], Any]:
         return lambda: None
 
 
-def length_of(thing: Any) -> int:
+def get_length(thing: Any) -> int:
     """0: it does not say."""
     try:
         return len(thing)
@@ -43,7 +43,7 @@ def length_of(thing: Any) -> int:
         return 0
 
 
-def bytes_of(data: Any) -> int:
+def count_bytes(data: Any) -> int:
     """An estimate where there are many objects."""
     try:
         return max(0, _walk(data, walks.MOST, 0)[0])
@@ -51,10 +51,10 @@ def bytes_of(data: Any) -> int:
         return 0
 
 
-def samples_of(batch: Any) -> int:
+def count_samples(batch: Any) -> int:
     """Returns the first dimension of the first array in the batch, or else its length."""
     try:
-        return _samples_of(batch, 0)
+        return _count_parts(batch, 0)
     except Exception:
         return 1
 
@@ -147,7 +147,7 @@ class Sizes:
         self._per_sample: Optional[float] = None  # not known before the first large batch
         self._was_large = False
 
-    def bytes_of(self, batch: Any, samples: int) -> int:
+    def count_bytes(self, batch: Any, samples: int) -> int:
         # a large batch may not be sized again yet: trying the way of small ones costs time
         if self._was_large and not walks.budget.is_due():
             return int((self._per_sample or 0.0) * max(samples, 1))
@@ -177,13 +177,13 @@ class Sizes:
 
 
 
-def _samples_of(batch: Any, depth: int) -> int:
+def _count_parts(batch: Any, depth: int) -> int:
     shape = attribute(batch, "shape")
     if isinstance(shape, tuple):
         return int(shape[0]) if shape else 1
     if is_mapping(batch) and batch:
-        return _samples_of(next(iter(batch.values())), depth + 1) if depth < _DEEPEST else 1
+        return _count_parts(next(iter(batch.values())), depth + 1) if depth < _DEEPEST else 1
     if isinstance(batch, (list, tuple)) and batch and depth < _DEEPEST:
         is_of_arrays = isinstance(batch[0], (list, tuple)) or is_mapping(batch[0]) or attribute(batch[0], "shape") is not None
-        return _samples_of(batch[0], depth + 1) if is_of_arrays else len(batch)
+        return _count_parts(batch[0], depth + 1) if is_of_arrays else len(batch)
     return len(batch) if hasattr(batch, "__len__") and not isinstance(batch, str) else 1

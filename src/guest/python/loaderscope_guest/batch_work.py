@@ -7,11 +7,11 @@ from typing import Any, Callable, Dict, Optional
 from loaderscope_guest import inject, library, messages, walks, wrong_data_state
 from loaderscope_guest.library import FACT, MESSAGE, SAMPLE, now
 from loaderscope_guest.padding import padding
-from loaderscope_guest.batch_sizes import Sizes, length_of, samples_of
+from loaderscope_guest.batch_sizes import Sizes, get_length, count_samples
 from loaderscope_guest.user_code import spending
 
 _TINY = 50_000  # ns of a sample
-_TOLD_IN = 600  # ns, to measure a sample on its own
+_SAMPLE_COST = 600  # ns, to measure a sample on its own
 
 
 class Known:
@@ -37,16 +37,16 @@ class Making:
         self.injected: Dict[str, int] = {}  # executions since the last sample began, by stage
         self.dataset: Any = None
         self.has_fetcher = False  # set once per epoch
-        self.tells_state = False  # between batches: what gives the samples is then to be found itself
+        self.reports_state = False  # between batches: what gives the samples is then to be found itself
         self.named = True  # samples have numbers that all processes know them by
-        self.goes_on = False  # resumed from an earlier run, with its random numbers
+        self.is_resumed = False  # resumed from an earlier run, with its random numbers
         self.thread = 0  # thread that makes the batch
         known = known or Known()
         self._telling, self._sizes = known.telling, known.sizes
         self._stop_telling: Optional[Callable[[], bool]] = None
         self._count: Optional[Callable[[], int]] = None  # counts the samples of the batch if they are not distinguished
         self._begun = 0
-        self._tells_samples = True
+        self._separates_samples = True
         self._is_new = True  # this epoch: it has no batch yet
         self._draws: Any = None
 
@@ -59,24 +59,24 @@ class Making:
         library.fact(kind, self.iterator, self.generation, self.worker, self.batch if batch < 0 else batch, begin,
                      end, cpu, count, size)
 
-    def tell_samples_apart(self, stop: Optional[Callable[[], bool]]) -> None:
+    def separate_samples(self, stop: Optional[Callable[[], bool]]) -> None:
         """`stop`: called where that costs about as much as making them; False: not yet. None: it never does."""
-        self._tells_samples = True
+        self._separates_samples = True
         self._stop_telling = stop
         self._count = None
         if not self._telling.is_due():
-            self._stop_telling_samples_apart()
+            self._stop_separating_samples()
 
     def count_by(self, count: Callable[[], int]) -> None:
         self._count = count
 
-    def _stop_telling_samples_apart(self) -> None:
+    def _stop_separating_samples(self) -> None:
         if self._stop_telling is None or not self._stop_telling():
             return
         self._stop_telling = None
-        self._tells_samples = False
+        self._separates_samples = False
         if self.samples:
-            self._telling.spend(now() - _TOLD_IN * self.samples)
+            self._telling.spend(now() - _SAMPLE_COST * self.samples)
         messages.degraded("samples take so little time that they are not distinguished: their time is their batch's")
 
     def begin(self, batch: int, rested_since: int, begun: int, keys: Any, is_own: bool = False) -> None:
@@ -88,17 +88,17 @@ class Making:
         self.samples = 0
         self.thread = get_ident()
         library.flags.timing = library.begin_batch(self.iterator, self.generation, self.worker, batch, rested_since,
-                                                   begun, is_own, not self._tells_samples) != 0
+                                                   begun, is_own, not self._separates_samples) != 0
         if entered:
             self._begun = now() if is_own else begun + now() - entered  # excludes the time of the hook itself
-        if not self._tells_samples:
-            self.samples = (len(keys) if type(keys) is list else length_of(keys)) or None
+        if not self._separates_samples:
+            self.samples = (len(keys) if type(keys) is list else get_length(keys)) or None
             if inject.ANY:
                 self._begin_stages(self.samples or 1)
 
     def _begin_epoch(self) -> None:
         self._is_new, entered = False, now()
-        if not self.goes_on and walks.epochs_with_draws.begins():
+        if not self.is_resumed and walks.epochs_with_draws.begins():
             with messages.never_failing("the random numbers of a worker are"):
                 self._draws = wrong_data_state.FirstDraws(self)
         if self.generation > 0:
@@ -138,14 +138,14 @@ class Making:
 
     def _count_samples(self) -> None:
         if self._stop_telling is not None and now() - self._begun < _TINY * (self.samples or 0) and not inject.ANY:
-            self._stop_telling_samples_apart()
+            self._stop_separating_samples()
         elif self._count is not None:
             self.samples = self._count()
 
     def _say_finished(self, at: int, data: Any) -> None:
-        count = samples_of(data) if self.samples is None else self.samples
+        count = count_samples(data) if self.samples is None else self.samples
         library.fact(FACT.finished, self.iterator, self.generation, self.worker, self.batch, at, 0, 0, count,
-                     self._sizes.bytes_of(data, count))
+                     self._sizes.count_bytes(data, count))
         library.took(at)
 
     def whole_batch(self, samples: Optional[int] = None) -> None:
@@ -156,7 +156,7 @@ class Making:
         if inject.ANY:
             self._begin_stages(self.samples or 1)
 
-    def batch_of_told_samples(self) -> None:
+    def begin_reported_batch(self) -> None:
         """Begins a batch of a data set that returns whole batches, and reports itself when it makes each sample."""
         self.samples = None
         if library.flags.timing:
@@ -198,8 +198,8 @@ class Making:
 current: Any = None  # the maker of this process, while it makes batches
 
 
-class _OfThread(threading.local):
+class _ThreadMaker(threading.local):
     maker: Any = None  # maker of the iterator that the thread works for
 
 
-of_thread = _OfThread()
+thread_state = _ThreadMaker()

@@ -8,7 +8,7 @@ from loaderscope_guest import messages
 from loaderscope_guest.settings import BIND, RANK
 
 
-def _of_rank(workers: int) -> Iterable[int]:
+def _rank_cpus(workers: int) -> Iterable[int]:
     """A CPU for each of the rank's workers, in their order; or all of the rank's."""
     rank = max(RANK, 0)
     if BIND["by_rank"]:
@@ -24,17 +24,17 @@ def _run_on(cpus: Iterable[int], who: str) -> None:
         messages.degraded(f"{who} could not be bound to CPUs {','.join(map(str, cpus))}: {error}")
 
 
-def of_worker(number: int, workers: Optional[int]) -> None:
+def bind_worker(number: int, workers: Optional[int]) -> None:
     """Called in it, before it makes anything."""
     if BIND is None:
         return
-    cpus = list(_of_rank(workers or number + 1))
+    cpus = list(_rank_cpus(workers or number + 1))
     if not BIND["by_rank"]:
         cpus = [cpus[number % len(cpus)]]
     _run_on(cpus, f"worker {number}")
 
 
-def of_pin_thread(workers: Optional[int]) -> None:
+def bind_pin_thread(workers: Optional[int]) -> None:
     """Binds the pin thread to the CPUs of its rank's workers."""
     if BIND is not None:
-        _run_on(sorted(set(_of_rank(workers or 1))), "the pin thread")
+        _run_on(sorted(set(_rank_cpus(workers or 1))), "the pin thread")

@@ -34,7 +34,7 @@ def _whole(chosen: Tuple[Any, ...], axes: int) -> Iterator[Any]:
         yield from [slice(None)] * rest
 
 
-def of_hdf5(given: Any, dataset: Any, chosen: Any, *_: Any, **__: Any) -> None:
+def look_at_hdf5(given: Any, dataset: Any, chosen: Any, *_: Any, **__: Any) -> None:
     chunks = dataset.chunks
     if chunks is None or not getattr(given, "size", 0):
         return

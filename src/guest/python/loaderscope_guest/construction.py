@@ -7,7 +7,7 @@ import sys
 from typing import Any, Dict, FrozenSet, List, NamedTuple, Tuple
 
 from loaderscope_guest import messages
-from loaderscope_guest.identity import ByIdentity
+from loaderscope_guest.identity import IdentityMap
 from loaderscope_guest.settings import OVERRIDES
 
 
@@ -28,7 +28,7 @@ UNKNOWN = Place("an unknown place", (), ())
 _MOST_PACKAGES = 16
 
 
-def _of_python() -> FrozenSet[str]:
+def _list_python_modules() -> FrozenSet[str]:
     """Returns the names of Python's own modules. A Python before 3.10 does not list them."""
     names = getattr(sys, "stdlib_module_names", None)
     if names is None:
@@ -36,8 +36,8 @@ def _of_python() -> FrozenSet[str]:
     return frozenset(names)
 
 
-_OF_PYTHON = _of_python()
-_NO_LIBRARIES = _OF_PYTHON | {"__main__", "builtins", "torch"}
+_PYTHON_MODULES = _list_python_modules()
+_NO_LIBRARIES = _PYTHON_MODULES | {"__main__", "builtins", "torch"}
 
 
 def _package(module: Any) -> str:
@@ -45,23 +45,23 @@ def _package(module: Any) -> str:
 
 
 def is_of_python(module: str) -> bool:
-    return _package(module) in _OF_PYTHON
+    return _package(module) in _PYTHON_MODULES
 
 
-def libraries_of(kind: type) -> List[str]:
+def find_libraries(kind: type) -> List[str]:
     """The packages that a class and what it derives from are in, without PyTorch and Python's own."""
     packages = [_package(base.__module__) for base in kind.__mro__]
     return [name for name in dict.fromkeys(packages) if name not in _NO_LIBRARIES][:_MOST_PACKAGES]
 
 
-def _of_torch() -> str:
+def _torch_folder() -> str:
     file = getattr(sys.modules.get("torch"), "__file__", None)
     return os.path.dirname(file) + os.sep if file else OURS
 
 
 def here() -> Place:
     """Returns the caller's place outside PyTorch."""
-    inner = (OURS, _of_torch())
+    inner = (OURS, _torch_folder())
     stack: List[str] = []
     packages: List[str] = []
     line = ""
@@ -78,14 +78,14 @@ def here() -> Place:
     return Place(line or (stack or [UNKNOWN.line])[0], tuple(stack), tuple(known[:_MOST_PACKAGES]))
 
 
-_places = ByIdentity()  # places of loaders
+_places = IdentityMap()  # places of loaders
 
 
 def remember(loader: Any) -> None:
     _places.put(loader, here())
 
 
-def of(loader: Any) -> Place:
+def find_place(loader: Any) -> Place:
     place: Place = _places.get(loader, UNKNOWN)
     return place
 

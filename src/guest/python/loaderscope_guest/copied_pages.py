@@ -46,7 +46,7 @@ def _evenly(things: Any, count: int) -> Iterator[Any]:
     return (things[at] for at in range(0, count, max(1, count // _LOOKS_AT)))
 
 
-def _of_objects(name: str, things: Any, count: int) -> Part:
+def _objects_part(name: str, things: Any, count: int) -> Part:
     places, size, looked_at, kind = array("Q"), 0, 0, ""
     for thing in _evenly(things, count):
         parts = [thing, *thing[:4]] if isinstance(thing, (tuple, list)) else [thing]
@@ -61,26 +61,26 @@ def _of_objects(name: str, things: Any, count: int) -> Part:
     return Part(said, own + size * count // max(looked_at, 1), places)
 
 
-def _of_bytes(name: str, kind: str, begin: int, size: int) -> Part:
+def _bytes_part(name: str, kind: str, begin: int, size: int) -> Part:
     return Part(f"{name} ({kind})", size, array("Q", range(begin, begin + size, max(1, size // _LOOKS_AT))))
 
 
-def _part_of(name: str, value: Any) -> Iterable[Part]:
+def _value_parts(name: str, value: Any) -> Iterable[Part]:
     kind = type(value)
     if kind in (list, tuple, dict, set, frozenset):
         if len(value) < _MANY:
             return ()
-        return [_of_objects(name, value, len(value))]
+        return [_objects_part(name, value, len(value))]
     size = attribute(value, "nbytes")
     if not isinstance(size, int) or size < _MUCH:
         return ()
     module = kind.__module__.partition(".")[0]
     if module == "numpy" and kind.__name__ == "ndarray":
         if value.dtype.hasobject:
-            return [_of_objects(name, value.ravel(), value.size)] if value.size >= _MANY else ()
-        return [_of_bytes(name, "array", value.__array_interface__["data"][0], size)]
+            return [_objects_part(name, value.ravel(), value.size)] if value.size >= _MANY else ()
+        return [_bytes_part(name, "array", value.__array_interface__["data"][0], size)]
     if module == "torch" and str(value.device) == "cpu" and not value.is_shared():
-        return [_of_bytes(name, "tensor", value.data_ptr(), size)]
+        return [_bytes_part(name, "tensor", value.data_ptr(), size)]
     return ()
 
 
@@ -89,7 +89,7 @@ def _parts_of(name: str, thing: Any, until: int, depth: int = 0) -> Iterator[Par
         if library.thread_cpu_ns() > until:
             return
         inner = f"{name}.{attribute_name}"
-        yield from _part_of(inner, value)
+        yield from _value_parts(inner, value)
         if depth < _DEEPEST and hasattr(value, "__dict__") and not isinstance(value, (ModuleType, type)):
             yield from _parts_of(inner, value, until, depth + 1)
 
@@ -106,8 +106,8 @@ class Copied:
 
     def note(self, dataset: Any) -> None:
         """Notes addresses in the trainer before it forks its workers."""
-        for of, parts in self._noted:
-            if of() is dataset:
+        for noted, parts in self._noted:
+            if noted() is dataset:
                 self.parts = parts
                 return
         self.parts = []
@@ -120,7 +120,7 @@ class Copied:
 
     def shares(self) -> List[Tuple[str, int, float]]:
         """Name, size, and how much of it is in pages of this process's own."""
-        told = []
+        result = []
         pages = os.open("/proc/self/pagemap", os.O_RDONLY | os.O_CLOEXEC)
         try:
             for part in self.parts:
@@ -132,10 +132,10 @@ class Copied:
                         known[page] = struct.unpack("Q", entry)[0] if len(entry) == 8 else 0
                 there = [entry for entry in known.values() if entry & _IS_THERE]
                 if there:
-                    told.append((part.name, part.size, sum(entry & _IS_OWN != 0 for entry in there) / len(there)))
+                    result.append((part.name, part.size, sum(entry & _IS_OWN != 0 for entry in there) / len(there)))
         finally:
             os.close(pages)
-        return told
+        return result
 
     def say(self, is_last: bool = False) -> None:
         at = now()

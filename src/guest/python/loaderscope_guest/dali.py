@@ -41,7 +41,7 @@ OPERATORS: Tuple[Row, ...] = (
 )
 
 
-def stage_of(operator: str) -> str:
+def operator_stage(operator: str) -> str:
     return next(row.stage for row in OPERATORS if operator.startswith(row.begins))
 
 
@@ -56,8 +56,8 @@ def _name_operators(pipeline: Any) -> None:
     for operator in pipeline._ops or ():
         schema = operator._op.schema_name
         for name in (schema, operator.name):
-            library.operator(name.encode(), STAGES[stage_of(schema)])
-    library.operator(b"MakeContiguous", STAGES[stage_of("MakeContiguous")])
+            library.operator(name.encode(), STAGES[operator_stage(schema)])
+    library.operator(b"MakeContiguous", STAGES[operator_stage("MakeContiguous")])
 
 
 def _threads_cpu_s() -> float:
@@ -74,7 +74,7 @@ def _threads_cpu_s() -> float:
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
-def _tell(pipeline: Any) -> None:
+def _report(pipeline: Any) -> None:
     counters.put("dali.threads", pipeline.num_threads)
     counters.put("dali.queue", pipeline.cpu_queue_size)
     counters.watch("dali.busy_threads", _threads_cpu_s)
@@ -86,7 +86,7 @@ def _build(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
         result = original(self)
         with messages.never_failing("what a pipeline of DALI is made of is"):
             _name_operators(self)
-            _tell(self)
+            _report(self)
             opaque.seen_inside = "what DALI's operators do meanwhile"
         return result
 

@@ -19,12 +19,12 @@ _MOST = 1024  # tensors that are known
 FOLLOWS = bool(settings.TRAINER.get("loader"))
 
 
-def tensors_of(data: Any) -> Iterator[Any]:
+def find_tensors(data: Any) -> Iterator[Any]:
     """The first tensors of a batch, in order."""
-    return _tensors_of(data, 0, [_OBJECTS])
+    return _find_tensors(data, 0, [_OBJECTS])
 
 
-def _tensors_of(data: Any, depth: int, left: List[int]) -> Iterator[Any]:
+def _find_tensors(data: Any, depth: int, left: List[int]) -> Iterator[Any]:
     """`left`: the number of objects that may still be visited."""
     left[0] -= 1
     if callable(attribute(data, "data_ptr")):
@@ -33,12 +33,12 @@ def _tensors_of(data: Any, depth: int, left: List[int]) -> Iterator[Any]:
         parts = data.values() if is_mapping(data) else data if isinstance(data, (list, tuple)) else ()
         for part in islice(parts, _PARTS):
             if left[0] > 0:
-                yield from _tensors_of(part, depth + 1, left)
+                yield from _find_tensors(part, depth + 1, left)
 
 
-def device_of(data: Any) -> str:
+def find_device(data: Any) -> str:
     """The kind of device that a batch's first tensor is on; "cpu" where it has none."""
-    for tensor in tensors_of(data):
+    for tensor in find_tensors(data):
         return attribute(attribute(tensor, "device"), "type") or "cpu"
     return "cpu"
 
@@ -55,7 +55,7 @@ class Delivered:
         self.waited_for_all += waited
         if FOLLOWS:
             with messages.never_failing("which batch is whose is"):
-                for tensor in tensors_of(data):
+                for tensor in find_tensors(data):
                     self._remember(tensor, batch)
 
     def _remember(self, tensor: Any, batch: int) -> None:
@@ -63,19 +63,19 @@ class Delivered:
             del self._whose[next(iter(self._whose))]
         self._whose[id(tensor)] = (weakref.ref(tensor), batch)
 
-    def _batch_of(self, tensor: Any) -> Optional[int]:
+    def _find_batch(self, tensor: Any) -> Optional[int]:
         known = self._whose.get(id(tensor))
         return known[1] if known is not None and known[0]() is tensor else None
 
     def copied(self, tensor: Any, copy: Any) -> None:
-        batch = self._batch_of(tensor) if FOLLOWS else None
+        batch = self._find_batch(tensor) if FOLLOWS else None
         if batch is not None:
             self._remember(copy, batch)
 
     def which(self, data: Any) -> Optional[int]:
         """The number of the batch that `data` is; None: not known."""
-        for tensor in tensors_of(data):
-            batch = self._batch_of(tensor)
+        for tensor in find_tensors(data):
+            batch = self._find_batch(tensor)
             if batch is not None:
                 return batch
         return None
@@ -87,7 +87,7 @@ delivered = Delivered()
 _LEAST_HELD = 4  # batches, before it is a habit
 
 
-class ByNext:
+class NextLoader:
     """A loader that has next() instead of an iterator, and gives None (or a tuple of them) at its end. It has one
     epoch: for the next one another is made."""
 
@@ -110,7 +110,7 @@ def iterable(loader: Any, make: Callable[[], Any]) -> Any:
     """The loader as something to iterate over; None where it is no loader."""
     if hasattr(loader, "__iter__") or hasattr(loader, "__getitem__"):
         return loader
-    return ByNext(loader, make) if callable(getattr(loader, "next", None)) else None
+    return NextLoader(loader, make) if callable(getattr(loader, "next", None)) else None
 
 
 class Handed:
@@ -140,7 +140,7 @@ class Handed:
 
     def given(self, batch: Any) -> None:
         self._look_for_repeats(batch)
-        self._look_at_device(device_of(batch))
+        self._look_at_device(find_device(batch))
         self._look_for_held()
         self._given += 1
 

@@ -71,7 +71,7 @@ os.register_at_fork(after_in_child=step.end)
 Ends = Tuple[Any, Any]  # the tensor that is copied, and what stands for the device it goes to
 
 
-def kind_of(device: Any) -> Optional[str]:
+def find_kind(device: Any) -> Optional[str]:
     """Returns the kind of a device argument. None: the argument is not a device."""
     if isinstance(device, str):
         return device.partition(":")[0]
@@ -136,19 +136,19 @@ class _Slowly:
 
     def __call__(self, tensor: Any, *arguments: Any, **named: Any) -> Any:
         if step.is_here():
-            source = self._copied_in(tensor, arguments, named, now())
+            source = self._copy_source(tensor, arguments, named, now())
             if source is not None:
                 return step.copy(source, lambda: self._original(tensor, *arguments, **named))
         return self._original(tensor, *arguments, **named)
 
-    def _copied_in(self, tensor: Any, arguments: Any, named: Any, entered: int) -> Any:
+    def _copy_source(self, tensor: Any, arguments: Any, named: Any, entered: int) -> Any:
         """The tensor that goes from the host to a device, once it can; None: none does."""
         try:
             source, device = self._ends(tensor, arguments, named)
             target = None
             with self._unseen():
                 if type(device) not in self._no_devices:
-                    target = kind_of(device)
+                    target = find_kind(device)
                 is_copied = is_copy_in(source, target)
                 library.took(entered)
                 if is_copied and target == "cuda":

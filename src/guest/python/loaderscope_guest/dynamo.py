@@ -18,7 +18,7 @@ def _kinds() -> FrozenSet[type]:
 _KINDS = _kinds()
 
 
-def _in_place_of(timed: Any, source: Any) -> Tuple[Any, Any]:
+def _replace_timed(timed: Any, source: Any) -> Tuple[Any, Any]:
     """The function that `timed` stands for, and its source. By its source compiled code reaches an object; it may be
     None."""
     from torch._dynamo.source import AttrSource
@@ -30,7 +30,7 @@ def _wrap(original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def _wrap(self: Any, value: Any) -> Any:
         if type(value) in _KINDS:
-            value, self.source = _in_place_of(value, self.source)
+            value, self.source = _replace_timed(value, self.source)
         return original(self, value)
 
     return _wrap
@@ -40,7 +40,7 @@ def _create(original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def create(tx: Any, value: Any) -> Any:
         if type(value) in _KINDS:
-            value, _ = _in_place_of(value, None)
+            value, _ = _replace_timed(value, None)
         return original(tx, value)
 
     return create
@@ -52,29 +52,29 @@ def _init(original: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(original)
     def __init__(self: Any, fn: Any, *more: Any, **named: Any) -> None:
         if type(fn) in _KINDS:
-            fn, named["source"] = _in_place_of(fn, named.get("source"))
+            fn, named["source"] = _replace_timed(fn, named.get("source"))
         original(self, fn, *more, **named)
 
     return __init__
 
 
-def _in_builder(module: ModuleType) -> None:
+def _hook_builder(module: ModuleType) -> None:
     module.VariableBuilder._wrap = _wrap(module.VariableBuilder._wrap)
     module.SourcelessBuilder.create = staticmethod(_create(module.SourcelessBuilder.create))
 
 
-def _in_functions(module: ModuleType) -> None:
+def _hook_functions(module: ModuleType) -> None:
     module.UserFunctionVariable.__init__ = _init(module.UserFunctionVariable.__init__)
 
 
-def _in_rules(module: ModuleType) -> None:
+def _hook_rules(module: ModuleType) -> None:
     module.add("loaderscope_guest")
 
 
 _HOOKS = {
-    "torch._dynamo.trace_rules": _in_rules,
-    "torch._dynamo.variables.functions": _in_functions,
-    "torch._dynamo.variables.builder": _in_builder,
+    "torch._dynamo.trace_rules": _hook_rules,
+    "torch._dynamo.variables.functions": _hook_functions,
+    "torch._dynamo.variables.builder": _hook_builder,
 }
 
 

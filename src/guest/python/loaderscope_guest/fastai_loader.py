@@ -7,40 +7,40 @@ from typing import Any, Callable, Dict
 
 from loaderscope_guest import batch_work, construction, library, user_code
 from loaderscope_guest.library import SAMPLE
-from loaderscope_guest.batch_sizes import attribute, length_of
+from loaderscope_guest.batch_sizes import attribute, get_length
 
 
-def is_fastai_stand_in(loader: Any) -> bool:
+def is_fastai_wrapper(loader: Any) -> bool:
     return (type(loader).__module__, type(loader).__name__) == ("fastai.data.load", "_FakeLoader")
 
 
-def fastai_facts_of(stand_in: Any) -> Dict[str, Any]:
+def fastai_facts(stand_in: Any) -> Dict[str, Any]:
     """Returns the facts that differ from the attributes of the stand-in."""
-    if not is_fastai_stand_in(stand_in):
+    if not is_fastai_wrapper(stand_in):
         return {}
     loader = attribute(stand_in, "d")
     size, samples, dataset = (attribute(loader, name) for name in ("bs", "n", "dataset"))
     return {
         "batch_size": size if isinstance(size, int) else 0,
-        "samples": samples if isinstance(samples, int) else length_of(dataset),
+        "samples": samples if isinstance(samples, int) else get_length(dataset),
         "drop_last": bool(attribute(loader, "drop_last")),
         "shuffle": bool(attribute(loader, "shuffle")),
         "dataset": type(dataset).__name__,
-        "code": {"opaque": user_code.maker_of(dataset), "collate": "fa_collate"},
+        "code": {"opaque": user_code.maker_name(dataset), "collate": "fa_collate"},
     }
 
 
-def _timed_in_fastai(original: Callable[[Any, Any], Any], tell: Callable[[Any, Any], None]) -> Callable[[Any, Any], Any]:
-    """`tell`: given what makes the batch and the argument, where the calling thread makes one that is timed."""
+def _timed_in_fastai(original: Callable[[Any, Any], Any], report: Callable[[Any, Any], None]) -> Callable[[Any, Any], Any]:
+    """`report`: given what makes the batch and the argument, where the calling thread makes one that is timed."""
 
     @functools.wraps(original)
-    def told(self: Any, argument: Any) -> Any:
+    def reporting(self: Any, argument: Any) -> Any:
         maker = batch_work.current
         if maker is not None and library.flags.timing and maker.is_here():
-            tell(maker, argument)
+            report(maker, argument)
         return original(self, argument)
 
-    return told
+    return reporting
 
 
 def install(module: ModuleType) -> None:

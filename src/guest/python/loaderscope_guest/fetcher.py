@@ -7,10 +7,10 @@ from typing import Any, Callable, Dict
 
 from loaderscope_guest import batch_work, inject, library, messages, stages, user_code
 from loaderscope_guest.counters import counters
-from loaderscope_guest.fastai_loader import is_fastai_stand_in
+from loaderscope_guest.fastai_loader import is_fastai_wrapper
 from loaderscope_guest.padding import LOOK_EVERY, padding
-from loaderscope_guest.batch_sizes import length_of
-from loaderscope_guest.streams import Samples, count_alone_in
+from loaderscope_guest.batch_sizes import get_length
+from loaderscope_guest.streams import Samples, counts_alone
 
 
 class _Dataset:
@@ -34,7 +34,7 @@ class _Dataset:
         self._loaderscope_dataset = dataset
 
     def _many(self, keys: Any) -> Any:
-        self._loaderscope_making.whole_batch(length_of(keys) or None)
+        self._loaderscope_making.whole_batch(get_length(keys) or None)
         return self._loaderscope_dataset.__getitems__(keys)
 
     def __getattr__(self, name: str) -> Any:
@@ -54,7 +54,7 @@ def _timed_collate(collate: Callable[[Any], Any], maker: batch_work.Making) -> A
 
     before = functools.partial(_inject_collate, maker.worker) if inject.ANY else None
     timed = library.timed(collate, stages.COLLATE, False, True, False, False, before, looking)
-    library.handles_batch(timed, user_code.spending.account("collate", user_code.quick_name_of(collate)), LOOK_EVERY)
+    library.handles_batch(timed, user_code.spending.account("collate", user_code.quick_name(collate)), LOOK_EVERY)
     return timed
 
 
@@ -70,8 +70,8 @@ class Hidden:
         self._fetcher = weakref.ref(fetcher)
         self._fetch = type(fetcher).fetch
         self._making = maker
-        self.stand_ins = {name: getattr(fetcher, name) for name in own if getattr(fetcher, name) is not own[name]}
-        for name in self.stand_ins:
+        self.substitutes = {name: getattr(fetcher, name) for name in own if getattr(fetcher, name) is not own[name]}
+        for name in self.substitutes:
             setattr(fetcher, name, own[name])
         fetcher.fetch = self.fetch
 
@@ -79,8 +79,8 @@ class Hidden:
         fetcher = self._fetcher()
         if not self._making.is_here():
             return self._fetch(fetcher, keys)
-        own = {name: getattr(fetcher, name) for name in self.stand_ins}
-        for name, stand_in in self.stand_ins.items():
+        own = {name: getattr(fetcher, name) for name in self.substitutes}
+        for name, stand_in in self.substitutes.items():
             stand_in.stand_for(own[name])  # a state that was loaded may have brought another one
             setattr(fetcher, name, stand_in)
         try:
@@ -99,14 +99,14 @@ def watch(fetcher: Any, maker: batch_work.Making) -> None:
     batches cannot be distinguished."""
     hidden = _hidden(fetcher)
     samples = getattr(fetcher, "dataset_iter", None)
-    if hidden is None and isinstance(samples, Samples) and fetcher.auto_collation and not samples.tells_samples:
-        maker.tell_samples_apart(functools.partial(count_alone_in, weakref.ref(fetcher)))
+    if hidden is None and isinstance(samples, Samples) and fetcher.auto_collation and not samples.reports_samples:
+        maker.separate_samples(functools.partial(counts_alone, weakref.ref(fetcher)))
         return
-    dataset = hidden.stand_ins.get("dataset") if hidden else getattr(fetcher, "dataset", None)
+    dataset = hidden.substitutes.get("dataset") if hidden else getattr(fetcher, "dataset", None)
     if isinstance(dataset, _Dataset) and fetcher.auto_collation and not hasattr(dataset, "__getitems__"):
-        maker.tell_samples_apart(functools.partial(_give_own_dataset, weakref.ref(fetcher)))
+        maker.separate_samples(functools.partial(_give_own_dataset, weakref.ref(fetcher)))
     else:
-        maker.tell_samples_apart(None)
+        maker.separate_samples(None)
 
 
 def _give_own_dataset(fetcher: Any) -> bool:
@@ -114,7 +114,7 @@ def _give_own_dataset(fetcher: Any) -> bool:
     counters.put("data.cheap_samples", 1)
     hidden = _hidden(fetcher())
     if hidden:
-        hidden.stand_ins.clear()
+        hidden.substitutes.clear()
     else:
         fetcher().dataset = fetcher().dataset._loaderscope_dataset
     return True
@@ -131,9 +131,9 @@ def _hook(fetcher: Any, maker: batch_work.Making) -> Any:
         fetcher.dataset = _Dataset(fetcher.dataset, gives_batches, maker)
     else:
         messages.degraded("the fetcher of this PyTorch has no data set: samples are not distinguished")
-    if callable(getattr(fetcher, "collate_fn", None)) and not is_fastai_stand_in(maker.dataset):
+    if callable(getattr(fetcher, "collate_fn", None)) and not is_fastai_wrapper(maker.dataset):
         fetcher.collate_fn = _timed_collate(fetcher.collate_fn, maker)
-    if maker.tells_state:
+    if maker.reports_state:
         fetcher._loaderscope_hidden = Hidden(fetcher, own, maker)
     watch(fetcher, maker)
     return fetcher
@@ -144,7 +144,7 @@ def install(module: ModuleType) -> None:
     original = kinds.create_fetcher
 
     def create_fetcher(*arguments: Any, **named: Any) -> Any:
-        maker = batch_work.of_thread.maker or batch_work.current
+        maker = batch_work.thread_state.maker or batch_work.current
         if maker is None or maker.has_fetcher:  # the fetcher of a loader within a data set
             return original(*arguments, **named)
         maker.has_fetcher = True

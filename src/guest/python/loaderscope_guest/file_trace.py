@@ -14,7 +14,7 @@ _LOOK_AT_THE_SYSTEM = ("ldconfig", "gcc", "cc", "ld", "objdump", "nvidia-smi", "
 _CACHE = "__pycache__"
 
 
-def _source_of(path: str) -> str:
+def _source_path(path: str) -> str:
     """Returns the source of a compiled file: FOLDER/__pycache__/NAME.cpython-312.pyc."""
     folder, name = os.path.split(path)
     if os.path.basename(folder) != _CACHE:
@@ -26,30 +26,30 @@ class _Log:
     def __init__(self, output: int, below: str) -> None:
         self.output = output
         self.below = below.rstrip("/") + "/"
-        self.told: Set[str] = set()
+        self.reported: Set[str] = set()
 
-    def tell(self, line: str) -> None:
-        if line not in self.told:
-            self.told.add(line)
+    def report(self, line: str) -> None:
+        if line not in self.reported:
+            self.reported.add(line)
             os.write(self.output, (line + "\n").encode("utf-8", "surrogateescape"))
 
-    def tell_path(self, path: Any) -> None:
+    def report_path(self, path: Any) -> None:
         if not isinstance(path, (str, bytes, os.PathLike)):
             return  # a descriptor, which somebody has opened
         full = os.path.abspath(os.fsdecode(path))
         if full.startswith(self.below):
-            self.tell(_source_of(full)[len(self.below) :])
+            self.report(_source_path(full)[len(self.below) :])
 
     def __call__(self, event: str, arguments: Tuple[Any, ...]) -> None:
         try:
             if event == "ctypes.dlopen" and "/" not in (arguments[0] or ""):
                 return  # the system searches for a library without a path
             if event in _FILES:
-                self.tell_path(arguments[0])
+                self.report_path(arguments[0])
             elif event == "import" and arguments[1]:  # a compiled library; Python sources are opened, too
-                self.tell_path(arguments[1])
+                self.report_path(arguments[1])
             elif event in _PROGRAMS and os.path.basename(os.fsdecode(arguments[0])) not in _LOOK_AT_THE_SYSTEM:
-                self.tell("!")
+                self.report("!")
         except Exception:  # the name is not text, or the interpreter is ending
             return
 

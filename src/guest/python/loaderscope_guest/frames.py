@@ -9,7 +9,7 @@ from bisect import bisect_right
 from typing import Any, Callable, Iterable, List, Optional
 
 from loaderscope_guest.counters import counters
-from loaderscope_guest.identity import ByIdentity
+from loaderscope_guest.identity import IdentityMap
 from loaderscope_guest.user_code import spending
 
 
@@ -61,18 +61,18 @@ class _Reader:
             return
         decoded = 0
         for place in places:
-            behind = bisect_right(self._keys, place)
-            key = self._keys[behind - 1] if behind else 0
-            goes_on = key <= self._last < place
-            decoded += place - self._last if goes_on else place - key + 1
+            position = bisect_right(self._keys, place)
+            key = self._keys[position - 1] if position else 0
+            continues = key <= self._last < place
+            decoded += place - self._last if continues else place - key + 1
             self._last = place
         frames.add(decoded, len(places))
 
 
-_readers = ByIdentity()
+_readers = IdentityMap()
 
 
-def _reader_of(made: Any, keys_of: Callable[[Any], Iterable[int]]) -> _Reader:
+def _find_reader(made: Any, keys_of: Callable[[Any], Iterable[int]]) -> _Reader:
     reader: Optional[_Reader] = _readers.get(made)
     if reader is None:
         try:
@@ -85,7 +85,7 @@ def _reader_of(made: Any, keys_of: Callable[[Any], Iterable[int]]) -> _Reader:
 
 
 def _torchcodec(decoder: Any) -> _Reader:
-    return _reader_of(decoder, lambda made: made._get_key_frame_indices())
+    return _find_reader(decoder, lambda made: made._get_key_frame_indices())
 
 
 def _whole(places: Any, length: int) -> Iterable[int]:
@@ -106,7 +106,7 @@ def at_key(_: Any, decoder: Any, key: Any) -> None:
     _torchcodec(decoder).take(range(*key.indices(len(decoder))) if is_range else _whole([key], len(decoder)))
 
 
-def in_range(_: Any, decoder: Any, start: int, stop: int, step: int = 1) -> None:
+def look_at_range(_: Any, decoder: Any, start: int, stop: int, step: int = 1) -> None:
     _torchcodec(decoder).take(range(*slice(start, stop, step).indices(len(decoder))))
 
 
@@ -121,10 +121,10 @@ def at_times(given: Any, decoder: Any, *_: Any, **__: Any) -> None:
 
 
 def _decord(reader: Any) -> _Reader:
-    return _reader_of(reader, lambda made: made.get_key_indices())
+    return _find_reader(reader, lambda made: made.get_key_indices())
 
 
-def of_decord(_: Any, reader: Any, indices: Any) -> None:
+def look_at_decord(_: Any, reader: Any, indices: Any) -> None:
     _decord(reader).take(_whole(indices, len(reader)))
 
 

@@ -16,7 +16,7 @@ from loaderscope_guest import settings
 from loaderscope_guest.generators import going_on
 from loaderscope_guest.loaders import loaders
 from loaderscope_guest.opaque import Opaque, described, is_counted
-from loaderscope_guest.batch_sizes import samples_of
+from loaderscope_guest.batch_sizes import count_samples
 
 _MARK = "what is called instead"
 
@@ -70,7 +70,7 @@ class _Calls:
         return opaque
 
     def _describe(self, first: Any) -> Dict[str, Any]:
-        return described("batch function", self._place, samples_of(first))
+        return described("batch function", self._place, count_samples(first))
 
 
 def is_watched(function: FunctionType) -> bool:
@@ -84,10 +84,10 @@ def watch(function: FunctionType, place: str) -> None:
     _run_instead(function, calls)
 
 
-def place_of(function: FunctionType) -> str:
+def function_place(function: FunctionType) -> str:
     """Returns the place in the form of --batch-function."""
     code = function.__code__
-    file = os.path.relpath(code.co_filename, settings.STARTED_IN)
+    file = os.path.relpath(code.co_filename, settings.START_FOLDER)
     if file.startswith(os.pardir):
         file = os.path.abspath(code.co_filename)
     return f"{file}:{function.__qualname__.rpartition('<locals>.')[2]}"
@@ -100,17 +100,17 @@ def function_with(code: Any) -> Optional[FunctionType]:
 
 
 def _is_same_file(one: Any, other: str) -> bool:
-    return isinstance(one, str) and os.path.realpath(os.path.join(settings.STARTED_IN, one)) == os.path.realpath(other)
+    return isinstance(one, str) and os.path.realpath(os.path.join(settings.START_FOLDER, one)) == os.path.realpath(other)
 
 
-def _file_of(module: Any) -> Any:
+def _module_file(module: Any) -> Any:
     """Returns the file of a module without attribute access, so that a lazy module stays unloaded."""
     return module.__dict__.get("__file__") if issubclass(type(module), ModuleType) else None
 
 
-def _in_modules(file: str, name: str) -> Tuple[bool, List[Any]]:
+def _find_in_modules(file: str, name: str) -> Tuple[bool, List[Any]]:
     """Returns whether a module of that file is loaded, and the objects with this name."""
-    modules = [module for module in list(sys.modules.values()) if _is_same_file(_file_of(module), file)]
+    modules = [module for module in list(sys.modules.values()) if _is_same_file(_module_file(module), file)]
     found = []
     for module in modules:
         thing: Any = module
@@ -120,7 +120,7 @@ def _in_modules(file: str, name: str) -> Tuple[bool, List[Any]]:
     return bool(modules), [thing for thing in found if thing is not None]
 
 
-def _in_functions(file: str, name: str) -> List[Any]:
+def _find_functions(file: str, name: str) -> List[Any]:
     """Defined within another function: only that knows it. Objects of other types are not asked what they are."""
     return [thing for thing in gc.get_objects() if type(thing) is FunctionType
             and thing.__qualname__.endswith("<locals>." + name) and _is_same_file(thing.__code__.co_filename, file)]
@@ -129,15 +129,15 @@ def _in_functions(file: str, name: str) -> List[Any]:
 def find(place: str, deeply: bool) -> Tuple[Optional[FunctionType], str]:
     """The function that FILE.py:NAME names; or None, and why: a cause and what to do. `deeply`: also within others."""
     file, _, name = place.rpartition(":")
-    path = os.path.join(settings.STARTED_IN, file)
-    is_loaded, found = _in_modules(path, name)
+    path = os.path.join(settings.START_FOLDER, file)
+    is_loaded, found = _find_in_modules(path, name)
     if not found and deeply:
-        found = _in_functions(path, name)
+        found = _find_functions(path, name)
     functions = [thing for thing in found if type(thing) is FunctionType]
     if functions:
         return functions[0], ""
     if found:
         return None, f"{name} is a {type(found[0]).__name__}; name the function of {file} that calls it for a batch"
-    if not is_loaded and not _in_functions(path, name):
+    if not is_loaded and not _find_functions(path, name):
         return None, f"the program has not loaded {file} by its first optimizer step; name the file that defines {name}"
     return None, f"{file} has no function {name}; name the one that the training loop calls for a batch"

@@ -9,7 +9,7 @@ from loaderscope_guest.counters import counters
 from loaderscope_guest.library import now
 
 _SPENT, _FULL, _SPENT_ON_FULL = range(3)  # totals of the library: ns, how many, ns
-_BY_A_WORKER = 5  # collections of the youngest objects while it makes its first batches
+_WORKER_COLLECTIONS = 5  # collections of the youngest objects while it makes its first batches
 _LEAST = 1_000_000_000  # ns; the divisor of a share is no smaller, so that one collection at the start is not a large share
 
 
@@ -41,7 +41,7 @@ def _is_near() -> bool:
     _, most_middle, most_old = gc.get_threshold()
     if most_old <= 0 or not gc.isenabled():  # since Python 3.14 there is no such count
         return False
-    return old > most_old or (old == most_old and middle + _BY_A_WORKER > most_middle)
+    return old > most_old or (old == most_old and middle + _WORKER_COLLECTIONS > most_middle)
 
 
 def before_fork() -> None:

@@ -6,10 +6,10 @@ from typing import Any, Callable, Iterator
 
 def going_on(generator: Any, take: Callable[[Callable[[], Any]], Any]) -> Iterator[Any]:
     """Wraps a generator. Yields, returned values, exceptions, send() and throw() pass through."""
-    go_on: Callable[[], Any] = functools.partial(next, generator)
+    resume: Callable[[], Any] = functools.partial(next, generator)
     while True:
         try:
-            batch = take(go_on)
+            batch = take(resume)
         except StopIteration as end:
             return end.value
         try:
@@ -18,6 +18,6 @@ def going_on(generator: Any, take: Callable[[Callable[[], Any]], Any]) -> Iterat
             generator.close()
             raise
         except BaseException as error:
-            go_on = functools.partial(generator.throw, error)
+            resume = functools.partial(generator.throw, error)
         else:
-            go_on = functools.partial(generator.send, sent)
+            resume = functools.partial(generator.send, sent)

@@ -40,7 +40,7 @@ class Watch:
     def __init__(self, uses_cuda: Callable[[], bool] = _uses_cuda) -> None:
         self._uses_cuda = uses_cuda
         self._decided = TRAINER.get("device", "script") != "script"  # a trainer of ours knows its device
-        self._is_told = self._decided
+        self._is_reported = self._decided
         self._records = True
         self.sees = False
         self._has_driver = False
@@ -51,17 +51,17 @@ class Watch:
         try:
             self._look()
         except Exception as error:
-            self._decided = self._is_told = True
+            self._decided = self._is_reported = True
             messages.not_seen("whether the program uses a GPU is", error)
-        if self._decided and self._is_told and not self.sees:
+        if self._decided and self._is_reported and not self.sees:
             self.not_before = _NEVER
         else:
             self._has_driver = self._has_driver or _has_driver()  # one is loaded later, and none goes
             self.not_before = at + (_LOOK_EVERY if self.sees or self._has_driver else _LOOK_SELDOM)
 
     def _look(self) -> None:
-        if not self._is_told and _uses_gpu():
-            self._is_told = True
+        if not self._is_reported and _uses_gpu():
+            self._is_reported = True
             library.say(what=MESSAGE.uses_gpu)
         if not self._decided and self._uses_cuda():
             self._decided = True

@@ -9,13 +9,13 @@ from typing import Any, Dict, Iterator, Tuple
 from loaderscope_guest import library
 from loaderscope_guest.construction import is_of_python
 
-_names_of = ModuleType.__dict__["__dict__"].__get__  # not getattr(): a module may load others when it is asked
+_module_names = ModuleType.__dict__["__dict__"].__get__  # not getattr(): a module may load others when it is asked
 
 
 def _all_names() -> Iterator[Dict[str, Any]]:
     for module in list(sys.modules.values()):
         if issubclass(type(module), ModuleType):
-            names = _names_of(module)
+            names = _module_names(module)
             if type(names) is dict:
                 yield names
 
@@ -28,7 +28,7 @@ class _Held:
     pass
 
 
-_BY_ONE_NAME = _references({"held": _Held()}, "held")
+_ONE_NAME_REFERENCES = _references({"held": _Held()}, "held")
 
 
 class _Replacements:
@@ -58,11 +58,11 @@ class _Replacements:
         with self:
             self._timed[id(function)] = function, timed
 
-    def of(self, function: Any) -> Any:
+    def get(self, function: Any) -> Any:
         """Returns the replacement of a function. None: it was not added."""
         return self._timed.get(id(function), (None, None))[1]
 
-    def names_of(self, function: Any) -> int:
+    def count_names(self, function: Any) -> int:
         """The number of names in modules that it has."""
         if not self._counts:
             for names in _all_names():
@@ -75,14 +75,14 @@ class _Replacements:
 
 
 together = _Replacements()  # for `with`: all functions that are replaced within it, by all that `replace` is given
-replacement_of = together.of
+find_replacement = together.get
 replace = together.add  # (function, timed): in each module that has it by a name
 
 
 def must_stay(module: ModuleType, name: str) -> bool:
     """Returns True if the program holds a function of the standard library by more than the names in modules. Other modules
     are looked into when they are imported, before the program can get a function. A worker pickles no function."""
-    names = _names_of(module)
+    names = _module_names(module)
     if name not in names or not is_of_python(module.__name__) or library.flags.is_worker():
         return False
-    return _references(names, name) - _BY_ONE_NAME + 1 > together.names_of(names[name])
+    return _references(names, name) - _ONE_NAME_REFERENCES + 1 > together.count_names(names[name])

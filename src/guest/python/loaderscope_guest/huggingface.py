@@ -79,7 +79,7 @@ def _row_bytes(table: Any) -> float:
     return _row_sizes[id(table)]
 
 
-def _tell(dataset: Any, rows: int, before: Tuple[int, int], after: Tuple[int, int]) -> None:
+def _report(dataset: Any, rows: int, before: Tuple[int, int], after: Tuple[int, int]) -> None:
     table = dataset._data
     if rows == 0 or table.num_rows == 0:
         return
@@ -102,7 +102,7 @@ def _looked_up(original: Callable[..., Any]) -> Callable[..., Any]:
         before = _touched_so_far()
         result = original(self, key, *arguments, **named)
         with messages.never_failing("what rows of a data set touch is"):
-            _tell(self, _rows(key), before, _touched_so_far())
+            _report(self, _rows(key), before, _touched_so_far())
         return result
 
     return _getitem

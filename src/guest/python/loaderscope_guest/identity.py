@@ -5,7 +5,7 @@ import weakref
 from typing import Any, Dict, Iterator, Tuple
 
 
-class ByIdentity:
+class IdentityMap:
     def __init__(self) -> None:
         self._known: Dict[int, Tuple[Any, Any]] = {}
 

@@ -43,31 +43,31 @@ class _Injection:
 
 
 _rank = max(RANK, 0)
-_by_stage: Dict[str, List[_Injection]] = {}
+_stage_injections: Dict[str, List[_Injection]] = {}
 for _number, _given in enumerate(INJECTIONS):
     if _given.get("rank", _rank) == _rank:
-        _by_stage.setdefault(_given["stage"], []).append(_Injection(_number, _given))
-ANY = bool(_by_stage)
+        _stage_injections.setdefault(_given["stage"], []).append(_Injection(_number, _given))
+ANY = bool(_stage_injections)
 
 
-def _of(stage: str, worker: int) -> List[_Injection]:
-    return [one for one in _by_stage.get(stage, ()) if one.worker in (None, worker)]
+def _select(stage: str, worker: int) -> List[_Injection]:
+    return [one for one in _stage_injections.get(stage, ()) if one.worker in (None, worker)]
 
 
 def apply(stage: str, worker: int = -1) -> None:
     """`worker`: the worker that executes the stage; -1: no worker."""
-    for injection in _of(stage, worker):
+    for injection in _select(stage, worker):
         injection.sleep()
 
 
 def extra(stage: str) -> float:
     """Seconds that the device is to take longer."""
-    return sum(injection.extra() for injection in _of(stage, -1))
+    return sum(injection.extra() for injection in _select(stage, -1))
 
 
 def once_per_sample(stage: str, making: Any) -> None:
     """A stage may be entered several times for one sample, and many samples may be made at once."""
-    if stage not in _by_stage:
+    if stage not in _stage_injections:
         return
     done = making.injected.get(stage, 0)
     if done < making.samples_at_once:

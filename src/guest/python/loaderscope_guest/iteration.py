@@ -58,7 +58,7 @@ class Iteration:
             elif known is not batch:
                 self._received[id(data)] = [known, batch]
 
-    def batch_of(self, data: Any) -> int:
+    def find_batch(self, data: Any) -> int:
         """Returns the number of the batch that the trainer has received."""
         waiting = self._received.pop(id(data), None)
         if waiting is None:
@@ -130,7 +130,7 @@ _seldom = _Seldom()
 
 _SIGNAL = signal.SIGRTMAX - 3  # signal without a known use
 _is_installed = False
-_is_told = threading.Lock()
+_report_lock = threading.Lock()
 
 
 def _stop(number: int, frame: Any) -> None:
@@ -152,7 +152,7 @@ def end_program() -> Any:
     for another. The exception is SystemExit itself, because threads print all other classes."""
     gpu.watch.finish()
     main = threading.main_thread()
-    if threading.current_thread() is not main and main.is_alive() and _is_installed and _is_told.acquire(blocking=False):
+    if threading.current_thread() is not main and main.is_alive() and _is_installed and _report_lock.acquire(blocking=False):
         with contextlib.suppress(OSError):  # the main thread has ended in the meantime
             signal.pthread_kill(main.ident or 0, _SIGNAL)
     raise SystemExit(0)

@@ -21,13 +21,13 @@ _TYPES: Dict[str, Any] = {"void": None, "int32": ctypes.c_int32, "int64": ctypes
                           "address": ctypes.c_void_p}
 
 
-def _told() -> Dict[str, Any]:
-    tell = ctypes.CDLL(PATH).lsg_protocol
-    tell.restype = ctypes.c_char_p
-    return json.loads(tell())
+def _read_protocol() -> Dict[str, Any]:
+    protocol = ctypes.CDLL(PATH).lsg_protocol
+    protocol.restype = ctypes.c_char_p
+    return json.loads(protocol())
 
 
-_all = _told()
+_all = _read_protocol()
 FACT = SimpleNamespace(**_all["facts"])  # kinds of facts, by name
 MESSAGE = SimpleNamespace(**_all["messages"])  # kinds of messages, by name: their "what"
 ROLE = SimpleNamespace(**_all["roles"])  # roles of processes
@@ -133,7 +133,7 @@ flags = Flags()
 
 _unsaid: List[bytes] = []
 _MOST_UNSAID = 256  # messages: the child of a fork may never join
-_NOT_TAKEN_IN = {errno.EAGAIN: "loaderscope takes in no more processes",
+_REFUSALS = {errno.EAGAIN: "loaderscope takes in no more processes",
                  errno.EFBIG: "its limit on the size of files (ulimit -f) is too small for what loaderscope shares with it"}
 _LONGEST_TEXT, _MOST_PARTS = 200, 200  # characters and parts of a value in one that would be longer
 
@@ -145,7 +145,7 @@ def join(**who: Any) -> bool:
     who["pid"] = os.getpid()
     error = _library.join(os.path.join(FOLDER, "host").encode(), json.dumps(who).encode())
     if error != 0:
-        settings.leave_word(who["role"], _NOT_TAKEN_IN.get(error) or os.strerror(error))
+        settings.leave_word(who["role"], _REFUSALS.get(error) or os.strerror(error))
         return False
     flags.joined(who["role"])
     while _unsaid:

@@ -26,7 +26,7 @@ def _is_start_of_process(code: Any) -> bool:
     return bool(code.co_name == "_bootstrap") and code.co_filename.endswith(_START_OF_PROCESS)
 
 
-def line_of(frame: Any) -> Optional[str]:
+def frame_line(frame: Any) -> Optional[str]:
     """Returns the innermost line of the program, "feature (train.py:31)", or a library's if the program has none in the
     stack. None if the guest itself runs."""
     if frame is None or frame.f_code.co_filename.startswith(construction.OURS):
@@ -63,7 +63,7 @@ class Samples:
         maker = self._maker
         if not maker.is_here() or library.is_in_stage() or not library.flags.timing:
             return
-        line = line_of(frame)
+        line = frame_line(frame)
         if line is not None and (line in self._spent or len(self._spent) < _MOST):
             self._spent[line] = self._spent.get(line, 0) + since
 

@@ -9,7 +9,7 @@ from loaderscope_guest import (construction, fastai_loader, garbage, library, li
 from loaderscope_guest.copied_pages import copied
 from loaderscope_guest.iteration import Iteration
 from loaderscope_guest.library import FACT, MESSAGE, Turn, now
-from loaderscope_guest.batch_sizes import attribute, length_of, reference
+from loaderscope_guest.batch_sizes import attribute, get_length, reference
 from loaderscope_guest.traffic import traffic
 
 
@@ -44,11 +44,11 @@ def _length(loader: Any, sampler: Any, iterable: bool) -> Dict[str, int]:
     of its samples. The sampler of a data set whose items are batches (batch_size=None) does not know it either."""
     if iterable:
         return {"samples": 0, "batches": 0}
-    length = length_of(sampler)
-    batches = wrong_data_samples.batch_sampler_of(loader)
+    length = get_length(sampler)
+    batches = wrong_data_samples.find_batch_sampler(loader)
     if length > 0 and (batches is None or sampler is batches):
         return {"samples": 0, "batches": length}
-    return {"samples": length or length_of(loader.dataset), "batches": 0}
+    return {"samples": length or get_length(loader.dataset), "batches": 0}
 
 
 def _shards(dataset: Any) -> int:
@@ -61,14 +61,14 @@ def _shards(dataset: Any) -> int:
     if not isinstance(steps, list) or not any(attribute(step, "__name__") == "split_by_worker" for step in steps):
         return 0
     is_plain = type(steps[0]).__name__ == "SimpleShardList"  # others give shards more than once
-    return length_of(attribute(steps[0], "urls")) if is_plain else 0
+    return get_length(attribute(steps[0], "urls")) if is_plain else 0
 
 
 def describe(loader: Any) -> Dict[str, Any]:
     """A program may make PyTorch's iterators for an object of its own, which has what an iterator asks for and not all
     that a DataLoader has."""
-    sampler = wrong_data_samples.sampler_of(loader)
-    batches = wrong_data_samples.batch_sampler_of(loader)
+    sampler = wrong_data_samples.find_sampler(loader)
+    batches = wrong_data_samples.find_batch_sampler(loader)
     iterable = user_code.is_stream(type(loader.dataset)) or not hasattr(loader.dataset, "__getitem__")
     return {
         "is_opaque": False,
@@ -85,13 +85,13 @@ def describe(loader: Any) -> Dict[str, Any]:
         **_length(loader, sampler, iterable),
         "dataset": type(loader.dataset).__name__,
         "sampler": type(sampler).__name__,
-        "place": construction.of(loader).line,
-        "made_by": construction.of(loader).packages,
-        "data_of": construction.libraries_of(type(loader.dataset)),
+        "place": construction.find_place(loader).line,
+        "made_by": construction.find_place(loader).packages,
+        "data_of": construction.find_libraries(type(loader.dataset)),
         "iterable": iterable,
         "shards": _shards(loader.dataset) if iterable else 0,
-        "code": user_code.names_of(loader),
-        **fastai_loader.fastai_facts_of(loader),
+        "code": user_code.code_names(loader),
+        **fastai_loader.fastai_facts(loader),
     }
 
 
@@ -146,22 +146,22 @@ class Loaders:
         self.given = 0  # batches, by all of them together
         self._turn = Turn()
 
-    def number_of(self, loader: Any) -> int:
-        number = self._known_number_of(loader)
+    def get_number(self, loader: Any) -> int:
+        number = self._known_number(loader)
         if number is not None:
             return number
         return self._number_of_new(
-            loader, _Made(reference(loader), reference(loader.dataset), construction.of(loader).stack,
+            loader, _Made(reference(loader), reference(loader.dataset), construction.find_place(loader).stack,
                   (type(loader.dataset), loader.num_workers, attribute(loader, "batch_size"))))
 
     def number_of_foreign(self, loader: Any) -> int:
         """Returns the number of a loader that is not a DataLoader."""
-        number = self._known_number_of(loader)
+        number = self._known_number(loader)
         if number is not None:
             return number
         return self._number_of_new(loader, _Made(reference(loader), lambda: None, (), (type(loader),)))
 
-    def _known_number_of(self, loader: Any) -> Optional[int]:
+    def _known_number(self, loader: Any) -> Optional[int]:
         number = self._numbers.get(id(loader))
         return number if number is not None and self._made[number].loader() is loader else None
 
@@ -176,7 +176,7 @@ class Loaders:
     def _spell(self, loader: Any) -> Optional[bytes]:
         """The description of a loader for its next iterator, or None if it could not be made. It is made again only if the
         budget has time for that."""
-        number, settings = self.number_of(loader), _settings(loader)
+        number, settings = self.get_number(loader), _settings(loader)
         said = self._said.get(number)
         is_new = said is None or said.loader() is not loader or said.settings != settings
         if is_new:
@@ -201,14 +201,14 @@ class Loaders:
         if self._iterators >= _MOST_ITERATORS:
             messages.degraded(f"iterators of DataLoaders after the first {_MOST_ITERATORS:,} are not measured")
             return None
-        if construction.of(loader) is construction.UNKNOWN:  # no DataLoader that was made by calling its class
+        if construction.find_place(loader) is construction.UNKNOWN:  # no DataLoader that was made by calling its class
             construction.remember(loader)
             construction.refuse_for(loader)
         try:
             said = self._spell(loader)
         except Exception as error:
             messages.join_as_trainer()
-            messages.degraded(f"a DataLoader of {construction.of(loader).line} is not looked into: {error!r}", loader=True)
+            messages.degraded(f"a DataLoader of {construction.find_place(loader).line} is not looked into: {error!r}", loader=True)
             return None
         if said is None or not messages.join_as_trainer():
             return None
@@ -221,7 +221,7 @@ class Loaders:
         if loader.num_workers > 0:
             copied.note(loader.dataset)
         library.say_spelled(said)
-        number = self.number_of(loader)
+        number = self.get_number(loader)
         known = self._known.get(number)
         if known is None:
             known = self._known[number] = batch_work.Known()

@@ -13,7 +13,7 @@ import weakref
 from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Set, Tuple
 
 from loaderscope_guest import library, stacks
-from loaderscope_guest.identity import ByIdentity
+from loaderscope_guest.identity import IdentityMap
 from loaderscope_guest.library import MESSAGE, ROLE
 from loaderscope_guest.settings import RANK
 
@@ -83,7 +83,7 @@ def offer_stacks() -> None:
         stacks.offer()
 
 
-def _worker_in(text: str) -> Optional[int]:
+def _parse_worker(text: str) -> Optional[int]:
     found = re.search(r"DataLoader worker process (\d+)", text)
     return int(found.group(1)) if found else None
 
@@ -96,7 +96,7 @@ def _signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def _of_process(process: Any, name: str) -> Any:
+def _read_attribute(process: Any, name: str) -> Any:
     """Returns None if the process object has been closed."""
     try:
         return getattr(process, name, None)
@@ -109,7 +109,7 @@ def _dead_workers(workers: Iterable[Any], said_of: str = "") -> str:
     all."""
     said = []
     for number, process in enumerate(workers):
-        code = _of_process(process, "exitcode")
+        code = _read_attribute(process, "exitcode")
         if not code:
             continue
         if said_of and str(process.pid) not in re.findall(r"\d+", said_of):
@@ -124,19 +124,19 @@ def _dead_workers(workers: Iterable[Any], said_of: str = "") -> str:
 
 def _wait_for_a_death(iterator: Any) -> None:
     """A worker's connections close a moment before its end can be seen."""
-    ends = [end for end in (_of_process(process, "sentinel") for process in _workers_of(iterator)) if end is not None]
+    ends = [end for end in (_read_attribute(process, "sentinel") for process in _list_workers(iterator)) if end is not None]
     if ends:
         from multiprocessing import connection
 
         connection.wait(ends, timeout=1)
 
 
-def _workers_of(iterator: Any) -> Iterable[Any]:
+def _list_workers(iterator: Any) -> Iterable[Any]:
     return getattr(iterator, "_workers", ())
 
 
 _is_hooked = False
-_with_workers = ByIdentity()  # iterators
+_with_workers = IdentityMap()  # iterators
 
 
 class _Ended(NamedTuple):
@@ -150,8 +150,8 @@ _workers_before: List[_Ended] = []  # workers of the iterator that was released 
 
 
 @never_failing("how workers ended is")
-def _let_go(workers: Iterable[Any]) -> None:
-    _workers_before[:] = [_Ended(_of_process(process, "pid"), _of_process(process, "exitcode")) for process in workers]
+def _forget_workers(workers: Iterable[Any]) -> None:
+    _workers_before[:] = [_Ended(_read_attribute(process, "pid"), _read_attribute(process, "exitcode")) for process in workers]
 
 
 def watch_workers(iterator: Any) -> None:
@@ -161,12 +161,12 @@ def watch_workers(iterator: Any) -> None:
         _is_hooked = True
         sys.excepthook = functools.partial(_say_dead_workers, sys.excepthook)
     _with_workers.put(iterator, None)
-    weakref.finalize(iterator, _let_go, _workers_of(iterator)).atexit = False
+    weakref.finalize(iterator, _forget_workers, _list_workers(iterator)).atexit = False
 
 
 def _say_dead_workers(hook: Any, kind: Any, error: Any, where: Any) -> None:
     with never_failing("how workers ended is"):
-        all_dead = [_dead_workers(_workers_of(iterator)) for iterator in _with_workers.things()]
+        all_dead = [_dead_workers(_list_workers(iterator)) for iterator in _with_workers.things()]
         # The error has taken the iterator along, which has then ended workers that were well.
         all_dead.append(_dead_workers(_workers_before, said_of=str(error)))
         for dead in filter(None, all_dead):
@@ -180,11 +180,11 @@ def failed(error: BaseException, iterator: Any, where: str = "") -> None:
     text = "".join(traceback.format_exception_only(type(error), error)).strip()
     if isinstance(error, (ConnectionError, EOFError)):
         _wait_for_a_death(iterator)
-    dead = _dead_workers(_workers_of(iterator))
+    dead = _dead_workers(_list_workers(iterator))
     if dead:
         library.say(what=MESSAGE.failed, text=dead, worker=None)
         return
-    library.say(what=MESSAGE.failed, text=text + where, worker=_worker_in(text))
+    library.say(what=MESSAGE.failed, text=text + where, worker=_parse_worker(text))
 
 
 _POOLS: Dict[str, Callable[[Any], int]] = {

@@ -13,12 +13,12 @@ from loaderscope_guest import batch_work, device_copies, inject, library, messag
 from loaderscope_guest.iteration import Iteration, ask, given, given_again
 from loaderscope_guest.library import FACT, MESSAGE, SAMPLE, now
 from loaderscope_guest.loaders import loaders
-from loaderscope_guest.batch_sizes import samples_of
+from loaderscope_guest.batch_sizes import count_samples
 
 _NO_ITERATOR = -1
 _VARY = ("write a function for each, and measure them with 'loaderscope sweep --vary loader=FILE.py:ONE,FILE.py:OTHER'")
 seen_inside = ""  # work that is reported for these loaders while the program waits for a batch; "": none
-_of_batches = messages.never_failing("what a loader gives is")
+_guard_batches = messages.never_failing("what a loader gives is")
 _inner = threading.local()  # `.on`: what gives batches in this thread is part of what is measured, or is being made
 
 
@@ -105,7 +105,7 @@ class Opaque:
         self._first_taken(batch, asked)
         return batch
 
-    @_of_batches
+    @_guard_batches
     def _first_taken(self, batch: Any, asked: int) -> None:
         if loaders.given > self._given_before:
             self._is_left = True
@@ -136,7 +136,7 @@ class Opaque:
         if replay.ANY and replay.is_next():
             return given_again(iteration)
         before, batch_work.current = batch_work.current, self._making
-        with _of_batches:
+        with _guard_batches:
             self._making.begin(iteration.taken, asked, asked, ())
             if library.flags.timing:
                 library.sample(SAMPLE.whole_batch)
@@ -151,7 +151,7 @@ class Opaque:
         self._taken(batch, iteration, asked)
         return batch
 
-    @_of_batches
+    @_guard_batches
     def _ended(self, iteration: Iteration, error: BaseException, asked: int) -> None:
         self._making.thread = 0
         library.end_work(True)
@@ -162,13 +162,13 @@ class Opaque:
         if self._is_program and isinstance(error, Exception) and not is_over:
             messages.failed(error, None)
 
-    @_of_batches
+    @_guard_batches
     def _taken(self, batch: Any, iteration: Iteration, asked: int) -> None:
         if not self._is_described:
             self._is_described = True
             library.say(what=MESSAGE.loader, iterator=iteration.number,
                         loader=loaders.number_of_foreign(self._loader), **self._describe(batch))
         iteration.fact(FACT.dispatched, iteration.taken, begin=asked)
-        self._making.samples = samples_of(batch)
+        self._making.samples = count_samples(batch)
         self._making.finish(batch, by_trainer=True)
         given(iteration, iteration.taken, batch, asked, _with_gradients())

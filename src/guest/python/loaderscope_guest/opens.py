@@ -10,7 +10,7 @@ _MOST = 4096  # names that are kept
 _seen: Set[Any] = set()
 
 
-def of_file(_: Any, holder: Any, name: Any = None, *__: Any, **___: Any) -> None:
+def look_at_file(_: Any, holder: Any, name: Any = None, *__: Any, **___: Any) -> None:
     """`name`: ignored unless it is a path or text, as other types may have a hash of the program's own."""
     if isinstance(name, pathlib.PurePath):
         name = str(name)

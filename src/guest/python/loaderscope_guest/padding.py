@@ -55,17 +55,17 @@ def real_and_padded(samples: Any, batch: Any) -> Tuple[int, int]:
     if not isinstance(samples, (list, tuple)) or not 2 <= len(samples) <= _SAMPLES:
         return 0, 0
     most = walks.MOST // (len(samples) + 1)
-    by_sample = [_counts(sample, most) for sample in samples]
-    in_batch = _counts(batch, most)
+    sample_counts = [_counts(sample, most) for sample in samples]
+    batch_counts = _counts(batch, most)
     real = padded = 0
-    for place, first in by_sample[0].items():
-        lengths = [counts.get(place) for counts in by_sample]
-        if place not in in_batch or None in lengths or all(length == first for length in lengths):
+    for place, first in sample_counts[0].items():
+        lengths = [counts.get(place) for counts in sample_counts]
+        if place not in batch_counts or None in lengths or all(length == first for length in lengths):
             continue
         total = sum(lengths)  # type: ignore[arg-type]
-        if in_batch[place] == len(samples) * max(lengths):  # type: ignore[type-var,operator]
+        if batch_counts[place] == len(samples) * max(lengths):  # type: ignore[type-var,operator]
             real += total
-            padded += in_batch[place]
+            padded += batch_counts[place]
     return real, padded
 
 

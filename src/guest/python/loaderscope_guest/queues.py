@@ -11,7 +11,7 @@ import weakref
 from typing import Any, Callable, NamedTuple
 
 from loaderscope_guest import batch_work, binding, inject, library, line_sampler, messages, sharing
-from loaderscope_guest.identity import ByIdentity
+from loaderscope_guest.identity import IdentityMap
 from loaderscope_guest.library import FACT, now
 
 
@@ -41,7 +41,7 @@ class _Watched:
 
 _TRAVEL = "how batches travel is"
 # guards calls that delay no process; the calls that a trainer or a worker waits for have a `try`
-_of_queues = messages.never_failing(_TRAVEL)
+_guard_queues = messages.never_failing(_TRAVEL)
 
 
 class Tasks(_Watched):
@@ -49,7 +49,7 @@ class Tasks(_Watched):
 
     def __init__(self, queue: Any, started: int, spoken: Spoken) -> None:
         super().__init__(queue)
-        self._keys_of = spoken.keys_of
+        self._get_keys = spoken.keys_of
         self._started = started
         self._resting = 0
 
@@ -63,7 +63,7 @@ class Tasks(_Watched):
         try:
             library.rest(since, at)
             if isinstance(task, tuple) and len(task) == 2:
-                batch_work.current.begin(task[0], since, at, self._keys_of(task[1]))
+                batch_work.current.begin(task[0], since, at, self._get_keys(task[1]))
             elif type(task).__name__ == "_ResumeIteration":
                 batch_work.current.next_epoch()
         except Exception as error:
@@ -76,14 +76,14 @@ class Results(_Watched):
 
     def __init__(self, queue: Any, spoken: Spoken) -> None:
         super().__init__(queue)
-        self._data_of = spoken.data_of
+        self._get_data = spoken.data_of
         self._sending = _Sending(queue)
         self._is_watched = False
 
     def put(self, result: Any, *arguments: Any, **named: Any) -> None:
         try:
             if isinstance(result, tuple) and len(result) == 2 and isinstance(result[0], int):
-                batch_work.current.finish(self._data_of(result[1]), by_trainer=False)
+                batch_work.current.finish(self._get_data(result[1]), by_trainer=False)
         except Exception as error:
             messages.not_seen(_TRAVEL, error)
         self._queue.put(result, *arguments, **named)
@@ -123,7 +123,7 @@ class _Sending:
         this = threading.current_thread()
         return getattr(self._queue, "_thread", this) is this
 
-    @_of_queues
+    @_guard_queues
     def begin(self, obj: Any) -> None:
         thread, entered = self._thread, now()
         thread.batch = obj[0] if isinstance(obj, tuple) and len(obj) == 2 and isinstance(obj[0], int) else None
@@ -135,7 +135,7 @@ class _Sending:
             inject.apply("transport", batch_work.current.worker)
         thread.pickled_from = now()
 
-    @_of_queues
+    @_guard_queues
     def say_pickled(self, data: Any) -> None:
         thread = self._thread
         if getattr(thread, "batch", None) is None:
@@ -152,7 +152,7 @@ class _Sending:
         self._send_bytes(data, *more)
         self._say_sent()
 
-    @_of_queues
+    @_guard_queues
     def _say_sent(self) -> None:
         thread = self._thread
         if getattr(thread, "batch", None) is not None:
@@ -244,17 +244,17 @@ def time_receiving(queue: Any, iteration: Any, by_pin_thread: bool = False) -> N
     queue._recv_bytes, queue.get = timed_receive, timed_get
 
 
-in_hand = threading.local()  # batch that the calling thread is about to pin: `.iteration` and `.batch`
+pinning = threading.local()  # batch that the calling thread is about to pin: `.iteration` and `.batch`
 
 
-class _In(_Watched):
+class _WatchedInput(_Watched):
     def __init__(self, queue: Any, iteration: Any) -> None:
         super().__init__(queue)
         time_receiving(queue, iteration, by_pin_thread=True)
 
     def get(self, *arguments: Any, **named: Any) -> Any:
         result = self._queue.get(*arguments, **named)
-        in_hand.batch = result[0] if isinstance(result, tuple) and result else None
+        pinning.batch = result[0] if isinstance(result, tuple) and result else None
         return result
 
 
@@ -268,7 +268,7 @@ class _Out(_Watched):
         self._queue.put(result, *arguments, **named)
         self._say_put(result, at)
 
-    @_of_queues
+    @_guard_queues
     def _say_put(self, result: Any, at: int) -> None:
         if isinstance(result[0], int):
             self._iteration.fact(FACT.deliverable, result[0], begin=at)
@@ -281,11 +281,11 @@ class _Pinning:
         self._original = original
 
     def __call__(self, data: Any, *more: Any, **named: Any) -> Any:
-        iteration = getattr(in_hand, "iteration", None)
-        batch = getattr(in_hand, "batch", None)
+        iteration = getattr(pinning, "iteration", None)
+        batch = getattr(pinning, "batch", None)
         if iteration is None or not isinstance(batch, int):
             return self._original(data, *more, **named)
-        in_hand.batch = None
+        pinning.batch = None
         begun, cpu = now(), library.thread_cpu_ns()
         try:
             inject.apply("pin")
@@ -294,12 +294,12 @@ class _Pinning:
             _say_pinned(iteration, batch, begun, cpu)
 
 
-@_of_queues
+@_guard_queues
 def _say_pinned(iteration: Any, batch: int, begun: int, cpu: int) -> None:
     iteration.fact(FACT.pinned, batch=batch, begin=begun, end=now(), cpu=library.thread_cpu_ns() - cpu)
 
 
-_iterators = ByIdentity()  # iterators whose batches a thread may copy into page-locked memory
+_iterators = IdentityMap()  # iterators whose batches a thread may copy into page-locked memory
 
 
 def _iteration_with(queue: Any) -> Any:
@@ -317,9 +317,9 @@ def _looked_into(loop: Callable[..., None]) -> Callable[..., None]:
         with messages.never_failing("the thread that pins is"):
             iteration = _iteration_with(in_queue)
             if iteration is not None:
-                in_hand.iteration = iteration
-                binding.of_pin_thread(iteration.workers)
-                inside, outside = _In(in_queue, iteration), _Out(out_queue, iteration)
+                pinning.iteration = iteration
+                binding.bind_pin_thread(iteration.workers)
+                inside, outside = _WatchedInput(in_queue, iteration), _Out(out_queue, iteration)
         loop(inside, outside, *more, **named)
 
     return pin_memory_loop

@@ -10,7 +10,7 @@ from loaderscope_guest import construction, iteration, library, messages, opaque
 from loaderscope_guest.library import STAGES
 from loaderscope_guest.loaders import loaders
 from loaderscope_guest.opaque import Opaque, described, is_counted
-from loaderscope_guest.batch_sizes import samples_of
+from loaderscope_guest.batch_sizes import count_samples
 
 _CALLED = "Ray Data"
 _MOST = 64  # lines that are distinguished
@@ -27,7 +27,7 @@ _cpu_before = [0.0]  # CPU time of the process when a batch was requested
 _opaques: Dict[Any, Opaque] = {}  # loaders by the line that iterates them: each epoch is another iterator
 
 
-def _opaque_of(batches: Any) -> Opaque:
+def _make_opaque(batches: Any) -> Opaque:
     size = getattr(batches, "_batch_size", None)
     place = construction.here().line
     key = (place, size)
@@ -36,9 +36,9 @@ def _opaque_of(batches: Any) -> Opaque:
     if key not in _opaques:
 
         def describe(first: Any) -> Dict[str, Any]:
-            return described(_CALLED, place, size if isinstance(size, int) else samples_of(first), made_by=["ray"])
+            return described(_CALLED, place, size if isinstance(size, int) else count_samples(first), made_by=["ray"])
 
-        stands_for = functools.partial(_opaque_of)  # all of these iterators: they are one loader
+        stands_for = functools.partial(_make_opaque)  # all of these iterators: they are one loader
         _opaques[key] = Opaque(stands_for, describe, _CALLED, loaders.given)
     return _opaques[key]
 
@@ -47,7 +47,7 @@ def _iterated(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
     @functools.wraps(original)
     def __iter__(self: Any) -> Iterator[Any]:
         batches = original(self)
-        return _given(batches, _opaque_of(self)) if is_counted() else batches
+        return _given(batches, _make_opaque(self)) if is_counted() else batches
 
     return __iter__
 
@@ -63,7 +63,7 @@ def _given(batches: Iterator[Any], of: Opaque) -> Iterator[Any]:
         yield batch
 
 
-def _tell(stage: Any, spans: Any, cpu_share: float) -> None:
+def _report(stage: Any, spans: Any, cpu_share: float) -> None:
     ours, called = _STAGES.get(str(getattr(stage, "value", stage)).lower(), ("opaque", str(stage)))
     for span in spans:
         begin, end = int(span.start_s * 1e9), int(span.end_s * 1e9)
@@ -79,7 +79,7 @@ def _attributed(original: Callable[..., None]) -> Callable[..., None]:
         with messages.never_failing("what Ray Data says of a batch is"):
             share = min(1.0, (time.process_time() - _cpu_before[0]) / max(ended - begun, 1e-9))
             for stage, spans in batch.metadata.stage_timings.stages():
-                _tell(stage, [span for span in spans if span.end_s > begun and span.start_s < ended], share)
+                _report(stage, [span for span in spans if span.end_s > begun and span.start_s < ended], share)
 
     return attribute
 

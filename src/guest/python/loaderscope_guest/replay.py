@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Optional, Tuple
 
 from loaderscope_guest import messages
 from loaderscope_guest.settings import REPLAY
-from loaderscope_guest.batch_sizes import bytes_of
+from loaderscope_guest.batch_sizes import count_bytes
 
 _MOST = 8
 _MOST_BYTES = 1 << 30
@@ -25,10 +25,10 @@ def _free_memory() -> int:
 def _free_shared_memory() -> int:
     """Batches of workers lie there."""
     try:
-        of = os.statvfs("/dev/shm")
+        shared_memory = os.statvfs("/dev/shm")
     except OSError:
         return _MOST_BYTES
-    return of.f_bavail * of.f_frsize
+    return shared_memory.f_bavail * shared_memory.f_frsize
 
 
 def fresh(data: Any, depth: int = 0) -> Any:
@@ -62,7 +62,7 @@ class Kept:
             return
         if self._room < 0:
             self._room = min(_MOST_BYTES, _free_memory() // 4, _free_shared_memory() // 4)
-        self._room -= bytes_of(data)
+        self._room -= count_bytes(data)
         if self._batches and self._room < 0:
             self._full = True
             return

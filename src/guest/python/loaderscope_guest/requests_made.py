@@ -62,7 +62,7 @@ def _answered(getresponse: Callable[..., Any]) -> Callable[..., Any]:
     return answering
 
 
-def _by_aiohttp(start: Callable[..., Any]) -> Callable[..., Any]:
+def _count_aiohttp(start: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(start)
     async def starting(self: Any, *arguments: Any, **named: Any) -> Any:
         request, response = _Request(lambda: f"{self.method} {self.url}"), None
@@ -75,7 +75,7 @@ def _by_aiohttp(start: Callable[..., Any]) -> Callable[..., Any]:
     return starting
 
 
-def _by_httpx(send: Callable[..., Any]) -> Callable[..., Any]:
+def _count_httpx(send: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(send)
     def sending(self: Any, request: Any) -> Any:
         made, response = _Request(lambda: f"{request.method} {request.url}"), None
@@ -88,7 +88,7 @@ def _by_httpx(send: Callable[..., Any]) -> Callable[..., Any]:
     return sending
 
 
-def _by_httpx_later(send: Callable[..., Any]) -> Callable[..., Any]:
+def _count_async_httpx(send: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(send)
     async def sending(self: Any, request: Any) -> Any:
         made, response = _Request(lambda: f"{request.method} {request.url}"), None
@@ -101,7 +101,7 @@ def _by_httpx_later(send: Callable[..., Any]) -> Callable[..., Any]:
     return sending
 
 
-def _by_s3_connector(method: str, call: Callable[..., Any]) -> Callable[..., Any]:
+def _count_s3_connector(method: str, call: Callable[..., Any]) -> Callable[..., Any]:
     """Counts requests of the S3 connector. Its own client, in Rust, sees the answers, and requests objects in parts."""
 
     @functools.wraps(call)
@@ -127,12 +127,12 @@ _S3 = "s3torchconnector._s3client._s3client"
 TABLE: Tuple[Row, ...] = (
     Row("http.client", "HTTPConnection", "putrequest", _asked),
     Row("http.client", "HTTPConnection", "getresponse", _answered),
-    Row("aiohttp.client_reqrep", "ClientResponse", "start", _by_aiohttp),
-    Row("httpx._client", "Client", "_send_single_request", _by_httpx),
-    Row("httpx._client", "AsyncClient", "_send_single_request", _by_httpx_later),
-    Row(_S3, "S3Client", "get_object", functools.partial(_by_s3_connector, "GET")),
-    Row(_S3, "S3Client", "head_object", functools.partial(_by_s3_connector, "HEAD")),
-    Row(_S3, "S3Client", "list_objects", functools.partial(_by_s3_connector, "LIST")),
+    Row("aiohttp.client_reqrep", "ClientResponse", "start", _count_aiohttp),
+    Row("httpx._client", "Client", "_send_single_request", _count_httpx),
+    Row("httpx._client", "AsyncClient", "_send_single_request", _count_async_httpx),
+    Row(_S3, "S3Client", "get_object", functools.partial(_count_s3_connector, "GET")),
+    Row(_S3, "S3Client", "head_object", functools.partial(_count_s3_connector, "HEAD")),
+    Row(_S3, "S3Client", "list_objects", functools.partial(_count_s3_connector, "LIST")),
 )
 
 

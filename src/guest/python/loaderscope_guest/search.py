@@ -11,7 +11,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from loaderscope_guest import messages
 from loaderscope_guest.construction import OURS, is_in_packages
-from loaderscope_guest.delivered import tensors_of
+from loaderscope_guest.delivered import find_tensors
 from loaderscope_guest.library import now
 
 _LIBRARIES = tuple({sysconfig.get_paths()[name] + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")})
@@ -24,7 +24,7 @@ def is_users(file: str) -> bool:
 def _is_batch(result: Any) -> bool:
     """Tensors with dimensions: a loss that is returned has none."""
     try:
-        tensors = list(tensors_of(result))
+        tensors = list(find_tensors(result))
         return any(tensor.dim() > 0 for tensor in tensors) and not any(tensor.requires_grad for tensor in tensors)
     except Exception:
         return False
@@ -35,7 +35,7 @@ def _is_given_tensors(frame: Any) -> bool:
     count = code.co_argcount + code.co_kwonlyargcount
     count += bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
     try:
-        return any(next(tensors_of(values.get(name)), None) is not None for name in code.co_varnames[:count])
+        return any(next(find_tensors(values.get(name)), None) is not None for name in code.co_varnames[:count])
     except Exception:
         return True
 
@@ -54,11 +54,11 @@ class _Call(NamedTuple):
         return self is not other and self.begun <= other.begun and other.ended <= self.ended
 
 
-def _by_code(calls: List[_Call]) -> Dict[CodeType, List[_Call]]:
-    by_code: Dict[CodeType, List[_Call]] = {}
+def _group_calls(calls: List[_Call]) -> Dict[CodeType, List[_Call]]:
+    groups: Dict[CodeType, List[_Call]] = {}
     for call in calls:
-        by_code.setdefault(call.code, []).append(call)
-    return by_code
+        groups.setdefault(call.code, []).append(call)
+    return groups
 
 
 class Search:
@@ -117,9 +117,9 @@ class Search:
     def found(self, steps: int) -> Optional[CodeType]:
         """Returns the function that made a batch in each of `steps` steps, and is not called by another such function.
         Of several, returns the slowest."""
-        often = {code for code, calls in _by_code(self._calls).items() if len(calls) >= steps}
+        often = {code for code, calls in _group_calls(self._calls).items() if len(calls) >= steps}
         calls = [call for call in self._calls if call.code in often]
-        outer = _by_code([call for call in calls if not any(other.holds(call) for other in calls)])
+        outer = _group_calls([call for call in calls if not any(other.holds(call) for other in calls)])
         if not outer:
             return None
         return max(outer, key=lambda code: sum(call.ended - call.begun for call in outer[code]))

@@ -32,7 +32,7 @@ REPLAY: Optional[Dict[str, int]] = _all["replay"]  # steps: lead, and of a turn 
 TRAINER: Dict[str, Any] = _all["trainer"]  # settings of a trainer of loaderscope
 BIND: Optional[Dict[str, Any]] = _all["bind"]  # CPUs: `in_turn` of workers, or `by_rank`; None: nothing is bound
 BATCH_FUNCTION: str = _all["batch_function"]  # FILE.py:NAME of the program's own; "": none is named
-STARTED_IN = os.getcwd()  # the folder that FILE.py is given from
+START_FOLDER = os.getcwd()  # the folder that FILE.py is given from
 RANK = _local_rank()  # rank of this process; -1: none
 
 _LONGEST_REASON = 1000  # characters of a reason

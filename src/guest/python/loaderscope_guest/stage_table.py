@@ -19,7 +19,7 @@ class Row(NamedTuple):
     entries: bool = False  # a Compose: its calls are distinguished by name
     steps: bool = False  # the function returns a generator, and each of its steps belongs to the stage
     inherited: bool = False  # hooked in this class alone, although its base class defines it
-    tells_bytes: bool = True  # a read: the size of its result is the number of bytes
+    counts_result: bool = True  # a read: the size of its result is the number of bytes
     called: str = ""  # a part of the stage, which no delay is injected into; "": by its module and name
     looks: Optional[Callable[..., None]] = None  # receives the result in a batch, and then the arguments
 
@@ -37,14 +37,14 @@ TABLE: Tuple[Row, ...] = (
     Row("torchcodec.decoders._video_decoder", "VideoDecoder.__getitem__", DECODE, looks=frames.at_key),
     Row("torchcodec.decoders._video_decoder", "VideoDecoder.get_frame_at", DECODE, looks=frames.at_place),
     Row("torchcodec.decoders._video_decoder", "VideoDecoder.get_frames_at", DECODE, looks=frames.at_places),
-    Row("torchcodec.decoders._video_decoder", "VideoDecoder.get_frames_in_range", DECODE, looks=frames.in_range),
+    Row("torchcodec.decoders._video_decoder", "VideoDecoder.get_frames_in_range", DECODE, looks=frames.look_at_range),
     Row("torchcodec.decoders._video_decoder", "VideoDecoder.get_frame_played_at VideoDecoder.get_frames_played_at "
         "VideoDecoder.get_frames_played_in_range", DECODE, looks=frames.at_times),
     Row("torchcodec.decoders._audio_decoder", "AudioDecoder.__init__ AudioDecoder.get_all_samples "
         "AudioDecoder.get_samples_played_in_range", DECODE),
     Row("av.container.core", "open", DECODE),
     Row("av.container.input", "InputContainer.demux", READ, steps=True),
-    Row("av.container.input", "InputContainer.seek", READ, tells_bytes=False),
+    Row("av.container.input", "InputContainer.seek", READ, counts_result=False),
     Row("av.container.input", "InputContainer.decode", DECODE, steps=True),
     Row("av.codec.context", "CodecContext.decode", DECODE, looks=frames.given_by_codec),
     Row("av.video.frame", "VideoFrame.to_ndarray VideoFrame.to_image", DECODE, outermost=True, looks=frames.used),
@@ -53,7 +53,7 @@ TABLE: Tuple[Row, ...] = (
     Row("av.audio.resampler", "AudioResampler.resample", DECODE, outermost=True),
     Row("decord.video_reader", "VideoReader.__init__ VideoReader.seek VideoReader.seek_accurate VideoReader.next "
         "VideoReader.skip_frames", DECODE),
-    Row("decord.video_reader", "VideoReader.get_batch", DECODE, looks=frames.of_decord),
+    Row("decord.video_reader", "VideoReader.get_batch", DECODE, looks=frames.look_at_decord),
     Row("decord.video_reader", "VideoReader.__getitem__", DECODE, looks=frames.one_of_decord),
     Row("torchaudio", "load", DECODE),
     Row("soundfile", "read", DECODE),
@@ -92,12 +92,12 @@ TABLE: Tuple[Row, ...] = (
         called="pandas rows (.iloc, .loc, .at)"),
     Row("datasets.arrow_dataset", "Dataset.__getitem__ Dataset.__getitems__", READ),
     Row("datasets.arrow_dataset", "format_table", DECODE),
-    Row("h5py._hl.files", "File.__init__", READ, tells_bytes=False, called="opening h5py.File", looks=opens.of_file),
-    Row("pyarrow.parquet.core", "ParquetFile.__init__", READ, tells_bytes=False, called="opening ParquetFile",
-        looks=opens.of_file),
-    Row("zipfile", "ZipFile.__init__", READ, tells_bytes=False, called="opening zipfile.ZipFile", looks=opens.of_file),
-    Row("tarfile", "TarFile.__init__", READ, tells_bytes=False, called="opening tarfile.TarFile", looks=opens.of_file),
-    Row("h5py._hl.dataset", "Dataset.__getitem__", READ, looks=chunks.of_hdf5),
+    Row("h5py._hl.files", "File.__init__", READ, counts_result=False, called="opening h5py.File", looks=opens.look_at_file),
+    Row("pyarrow.parquet.core", "ParquetFile.__init__", READ, counts_result=False, called="opening ParquetFile",
+        looks=opens.look_at_file),
+    Row("zipfile", "ZipFile.__init__", READ, counts_result=False, called="opening zipfile.ZipFile", looks=opens.look_at_file),
+    Row("tarfile", "TarFile.__init__", READ, counts_result=False, called="opening tarfile.TarFile", looks=opens.look_at_file),
+    Row("h5py._hl.dataset", "Dataset.__getitem__", READ, looks=chunks.look_at_hdf5),
     Row("zarr.core", "Array.__getitem__", READ),
     Row("zarr.core.array", "Array.__getitem__ Array.get_basic_selection Array.get_orthogonal_selection "
         "Array.get_coordinate_selection Array.get_mask_selection Array.get_block_selection", READ),
@@ -105,13 +105,13 @@ TABLE: Tuple[Row, ...] = (
     Row("numpy.core.memmap", "memmap.__getitem__", READ),
     # The pages of a slice are read when it is copied.
     Row("numpy._core.memmap", "memmap.astype memmap.copy memmap.tobytes memmap.tolist memmap.take", READ, inherited=True,
-        tells_bytes=False),
+        counts_result=False),
     Row("numpy.core.memmap", "memmap.astype memmap.copy memmap.tobytes memmap.tolist memmap.take", READ, inherited=True,
-        tells_bytes=False),
+        counts_result=False),
     Row("lmdb.cpython", "Transaction.get Cursor.get Cursor.value Cursor.item Cursor.getmulti", READ),
     Row("lmdb.cffi", "Transaction.get Cursor.get Cursor.value Cursor.item Cursor.getmulti", READ),
-    Row("streaming.base.dataset", "StreamingDataset.prepare_shard", READ, tells_bytes=False),
-    Row("streaming.base.stream", "Stream.prepare_shard", READ, tells_bytes=False),
+    Row("streaming.base.dataset", "StreamingDataset.prepare_shard", READ, counts_result=False),
+    Row("streaming.base.stream", "Stream.prepare_shard", READ, counts_result=False),
     Row("streaming.base.compression", "decompress", DECOMPRESS),
     Row("streaming.base.format.mds.reader", "MDSReader.get_sample_data", READ),
     Row("streaming.base.format.mds.reader", "MDSReader.decode_sample", DECODE),
@@ -119,7 +119,7 @@ TABLE: Tuple[Row, ...] = (
     Row("streaming.base.format.json.reader", "JSONReader.decode_sample", DECODE),
     Row("streaming.base.format.xsv.reader", "XSVReader.get_sample_data", READ),
     Row("streaming.base.format.xsv.reader", "XSVReader.decode_sample", DECODE),
-    Row("litdata.streaming.reader", "BinaryReader.read", READ, tells_bytes=False),
+    Row("litdata.streaming.reader", "BinaryReader.read", READ, counts_result=False),
     Row("litdata.streaming.item_loader", "PyTreeLoader._load_data PyTreeLoader._slice_item_bytes "
         "TokensLoader.load_item_from_chunk", READ),
     Row("litdata.streaming.item_loader", "PyTreeLoader.deserialize PyTreeLoader.mds_deserialize "
@@ -129,12 +129,12 @@ TABLE: Tuple[Row, ...] = (
     Row("fsspec.spec", "AbstractBufferedFile.read AbstractFileSystem.cat_file", READ),
     Row("botocore.response", "StreamingBody.read", READ),
     Row("requests.sessions", "Session.send", READ),
-    Row("urllib3.connectionpool", "HTTPConnectionPool.urlopen", READ, tells_bytes=False),
-    Row("http.client", "HTTPConnection.request HTTPConnection.getresponse", READ, tells_bytes=False),
+    Row("urllib3.connectionpool", "HTTPConnectionPool.urlopen", READ, counts_result=False),
+    Row("http.client", "HTTPConnection.request HTTPConnection.getresponse", READ, counts_result=False),
     Row("http.client", "HTTPResponse.read HTTPResponse.read1 HTTPResponse.readinto", READ),
-    Row("httpx._client", "Client.send", READ, tells_bytes=False),
+    Row("httpx._client", "Client.send", READ, counts_result=False),
     Row("fsspec.asyn", "sync", READ),
-    Row("s3torchconnector._s3client._s3client", "S3Client.get_object S3Client.head_object", READ, tells_bytes=False),
+    Row("s3torchconnector._s3client._s3client", "S3Client.get_object S3Client.head_object", READ, counts_result=False),
     Row("s3torchconnector.s3reader.sequential", "SequentialS3Reader.read SequentialS3Reader.readinto", READ),
     Row("s3torchconnector.s3reader.ranged", "RangedS3Reader.read RangedS3Reader.readinto", READ),
     Row("s3torchconnector.s3reader.dcp_optimized", "DCPOptimizedS3Reader.read DCPOptimizedS3Reader.readinto", READ),

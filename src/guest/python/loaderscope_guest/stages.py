@@ -49,8 +49,8 @@ def _looking_at_result(function: Callable[..., Any], look: Callable[..., None]) 
     return looking
 
 
-def _step(go_on: Callable[[], Any]) -> Any:
-    return go_on()
+def _step(resume: Callable[[], Any]) -> Any:
+    return resume()
 
 
 def _inject(stage: str) -> None:
@@ -58,7 +58,7 @@ def _inject(stage: str) -> None:
 
 
 def timed(function: Callable[..., Any], stage: int, outermost: bool = False, called: str = "", has_name: bool = True,
-          tells_bytes: bool = True, instead: Optional[Callable[..., Any]] = None,
+          counts_result: bool = True, instead: Optional[Callable[..., Any]] = None,
           injects: bool = True) -> Callable[..., Any]:
     """`function`, whose time is the stage's, where the calling thread makes a batch; there `instead` is called. It is
     known as `called`. Called in the stage itself it is part of the span that runs: small calls of one stage within
@@ -66,7 +66,7 @@ def timed(function: Callable[..., Any], stage: int, outermost: bool = False, cal
     name = NAMES[stage]
     is_method = hasattr(type(function), "__get__")
     before = functools.partial(_inject, name) if inject.ANY and injects else None
-    own = library.timed(function, stage, outermost, has_name, is_method, tells_bytes, before, instead)
+    own = library.timed(function, stage, outermost, has_name, is_method, counts_result, before, instead)
     if called:
         user_code.spending.watch(name, called, own)
     return own
@@ -76,14 +76,14 @@ def _instead(function: Callable[..., Any], row: Row, called: str) -> Optional[Ca
     if row.entries:
         return _looking_at_entries(function)
     if row.steps:
-        step = timed(_step, row.stage, called=called, tells_bytes=False)
+        step = timed(_step, row.stage, called=called, counts_result=False)
         return lambda *arguments, **named: going_on(function(*arguments, **named), step)
     return _looking_at_result(function, row.looks) if row.looks else None
 
 
 def _timed_by(row: Row, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     called = "" if row.entries else row.called or f"{row.module}.{name}"
-    return timed(function, row.stage, row.outermost, called, tells_bytes=row.tells_bytes and not row.steps,
+    return timed(function, row.stage, row.outermost, called, counts_result=row.counts_result and not row.steps,
                  instead=_instead(function, row, called), injects=not row.called)
 
 
@@ -114,7 +114,7 @@ def _patch(module: ModuleType, row: Row) -> None:
             if isinstance(function, (classmethod, staticmethod)):
                 _set(owner, attribute, type(function)(_timed_by(row, name, function.__func__)))
             else:
-                timed = held.replacement_of(function) or _timed_by(row, name, function)
+                timed = held.find_replacement(function) or _timed_by(row, name, function)
                 _set(owner, attribute, timed)
                 if owner is module:
                     held.replace(function, timed)
@@ -123,9 +123,9 @@ def _patch(module: ModuleType, row: Row) -> None:
 
 
 def install() -> None:
-    by_module: Dict[str, List[Row]] = {}
+    module_rows: Dict[str, List[Row]] = {}
     for row in TABLE:
-        by_module.setdefault(row.module, []).append(row)
+        module_rows.setdefault(row.module, []).append(row)
     with held.together:
-        for module, rows in by_module.items():
+        for module, rows in module_rows.items():
             import_hooks.after_import(module, functools.partial(_patch_all, rows=rows))

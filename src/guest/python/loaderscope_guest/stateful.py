@@ -26,7 +26,7 @@ def _first(content: Any) -> Any:
     return content[0]
 
 
-_HOME = Home(_MODULE, _WORKER, Spoken(keys_of=_first, data_of=_first), tells_state=True)
+_HOME = Home(_MODULE, _WORKER, Spoken(keys_of=_first, data_of=_first), reports_state=True)
 
 
 class Snapshots:

@@ -26,9 +26,9 @@ class _Steps:
         self._searched = 0  # steps
 
     def hook_into(self, module: ModuleType) -> None:
-        module.register_optimizer_step_post_hook(self._behind)
+        module.register_optimizer_step_post_hook(self._after_step)
 
-    def _behind(self, *of_optimizer: Any) -> None:
+    def _after_step(self, *of_optimizer: Any) -> None:
         if self._is_over:
             return
         with messages.never_failing("what gives the batches is"):
@@ -39,7 +39,7 @@ class _Steps:
                 training.begins()
                 self._stop_searching()
             else:
-                self._go_on()
+                self._resume()
 
     def find_named(self, is_last_chance: bool = False) -> None:
         function, why_not = functions.find(settings.BATCH_FUNCTION, deeply=is_last_chance)
@@ -58,7 +58,7 @@ class _Steps:
         if self._search is not None:
             self._search.end()
 
-    def _go_on(self) -> None:
+    def _resume(self) -> None:
         self._first = self._first or now()
         if self._search is not None:
             self._searched += 1
@@ -74,7 +74,7 @@ class _Steps:
         function = functions.function_with(code) if code is not None else None
         place, is_measured = "", False
         if function is not None:
-            place = functions.place_of(function)
+            place = functions.function_place(function)
             is_measured = not inspect.isgeneratorfunction(function)  # a running generator continues unchanged
         messages.join_as_trainer()
         if is_measured:

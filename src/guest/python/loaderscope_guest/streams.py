@@ -6,7 +6,7 @@ import weakref
 from typing import Any, Iterator
 
 from loaderscope_guest import batch_work, wrong_data_samples
-from loaderscope_guest.fastai_loader import is_fastai_stand_in
+from loaderscope_guest.fastai_loader import is_fastai_wrapper
 
 
 class _Counted:
@@ -37,7 +37,7 @@ class Samples:
         self._iterator = iterator
         self._making = maker
         self._gives_batches = gives_batches
-        self.tells_samples = is_fastai_stand_in(dataset)
+        self.reports_samples = is_fastai_wrapper(dataset)
         self._count = 0
         info = get_worker_info()
         self._identity = wrong_data_samples.Stream(info.num_workers if info else 1, dataset)
@@ -49,8 +49,8 @@ class Samples:
         return self
 
     def __next__(self) -> Any:
-        if self.tells_samples:
-            self._making.batch_of_told_samples()
+        if self.reports_samples:
+            self._making.begin_reported_batch()
         elif self._gives_batches:
             self._making.whole_batch()
         else:
@@ -82,7 +82,7 @@ class Samples:
         yield from ()
 
 
-def count_alone_in(fetcher: Any) -> bool:
+def counts_alone(fetcher: Any) -> bool:
     """`fetcher`: weakly, as the program's iterator is to end when the program has let it go."""
     samples = fetcher().dataset_iter
     if not samples.is_known():

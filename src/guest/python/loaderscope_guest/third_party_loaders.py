@@ -10,12 +10,12 @@ from loaderscope_guest import construction, iteration, messages, settings
 from loaderscope_guest.third_party_table import Row
 from loaderscope_guest.loaders import loaders
 from loaderscope_guest.opaque import Opaque, described, is_counted, not_counted
-from loaderscope_guest.batch_sizes import attribute, samples_of
+from loaderscope_guest.batch_sizes import attribute, count_samples
 
 
 def _batch_size(loader: Any, first: Any) -> int:
     size = attribute(loader, "batch_size")
-    return size if isinstance(size, int) else samples_of(first)
+    return size if isinstance(size, int) else count_samples(first)
 
 
 class Watched:
@@ -25,11 +25,11 @@ class Watched:
         """`loader`: what gives the batches, as the user has made it."""
         self._batches = batches
         flag = "--loader " + settings.TRAINER["loader"]
-        told = settings.TRAINER["pipeline"] or {}
+        pipeline = settings.TRAINER["pipeline"] or {}
 
         def describe(first: Any) -> Dict[str, Any]:
-            return described(type(loader).__name__, flag, _batch_size(loader, first), told.get("workers", 0),
-                             told.get("prefetch", 0), construction.libraries_of(type(loader)))
+            return described(type(loader).__name__, flag, _batch_size(loader, first), pipeline.get("workers", 0),
+                             pipeline.get("prefetch", 0), construction.find_libraries(type(loader)))
 
         self._opaque = Opaque(loader, describe, flag, given_before=0, is_program=False)
 
@@ -55,7 +55,7 @@ def _opaque_of(iterator: Any, row: Row) -> Opaque:
 
         def describe(first: Any) -> Dict[str, Any]:
             return described(row.called, place, _batch_size(loader, first),
-                             made_by=construction.libraries_of(type(loader)))
+                             made_by=construction.find_libraries(type(loader)))
 
         opaque = Opaque(loader, describe, f"the {row.called} of {os.path.basename(place)}", loaders.given)
         iterator.__dict__[_MARK] = opaque

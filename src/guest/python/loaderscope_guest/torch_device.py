@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Callable, Deque, Dict, List, NamedTuple, Optional, Tuple
 
 from loaderscope_guest import device_copies, inject, library, messages
-from loaderscope_guest.delivered import delivered, device_of
+from loaderscope_guest.delivered import delivered, find_device
 from loaderscope_guest.library import FACT
 from loaderscope_guest.torch_compute import Compute
 
@@ -58,7 +58,7 @@ class _Clock:
         if self._now() - self._at > _ANCHOR_EVERY:
             self._event, self._at = self._anchor()
 
-    def time_of(self, event: Any) -> int:
+    def host_time(self, event: Any) -> int:
         return self._at + round(self._event.elapsed_time(event) * 1e6)
 
 
@@ -94,7 +94,7 @@ class TorchDevice:
         """Submits the copy and the compute of one step."""
         device_copies.step.end()  # later copies do not belong to the loader
         self._clock.keep()
-        copy, there = self._copied(batch) if device_of(batch) == "cpu" else (None, batch)
+        copy, there = self._copied(batch) if find_device(batch) == "cpu" else (None, batch)
         if copy is not None and self._trainer["own_copy_stream"]:
             self._cuda.current_stream().wait_event(copy[1])
         begin = self._mark()
@@ -130,7 +130,7 @@ class TorchDevice:
 
     def _report(self, kind: int, taken: int, events: Tuple[Any, Any]) -> int:
         """Reports a fact and returns its duration in ns."""
-        begin, end = (self._clock.time_of(event) for event in events)
+        begin, end = (self._clock.host_time(event) for event in events)
         library.fact(kind, 0, 0, 0, -1, begin, max(begin, end), 0, taken, 0)
         return max(0, end - begin)
 

@@ -8,11 +8,11 @@ from typing import Any, Callable
 
 from loaderscope_guest import construction, device_copies, fetcher, import_hooks, library, messages, queues, replay, worker
 from loaderscope_guest.counters import counters
-from loaderscope_guest.delivered import delivered, device_of, tensors_of
+from loaderscope_guest.delivered import delivered, find_device, find_tensors
 from loaderscope_guest.iteration import Iteration, end_program, given, given_again
 from loaderscope_guest.library import FACT, now
 from loaderscope_guest.loaders import loaders
-from loaderscope_guest.worker import InTrainer
+from loaderscope_guest.worker import TrainerFetcher
 
 
 _GIVEN = "what a DataLoader gives is"
@@ -31,7 +31,7 @@ def _next(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
             return original(self)
         if not iteration.is_made:
             data = original(self)
-            iteration.batch_of(data)
+            iteration.find_batch(data)
             return data
         asked = ask(iteration.number, iteration.generation) or end_program()
         if replay.ANY and replay.is_next():
@@ -46,7 +46,7 @@ def _next(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
             raise
         try:
             loaders.given += 1
-            batch = iteration.batch_of(data) if iteration.workers else iteration.taken
+            batch = iteration.find_batch(data) if iteration.workers else iteration.taken
             given(iteration, batch, data, asked, with_gradients())
             if iteration.taken == 1 and iteration.number < _LOOKED_AT:
                 _look_at_first(data, iteration.workers > 0)
@@ -57,10 +57,10 @@ def _next(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return __next__
 
 
-_of_batches = messages.never_failing(_GIVEN)  # guards the end; the work for each batch has a `try` of its own
+_guard_batches = messages.never_failing(_GIVEN)  # guards the end; the work for each batch has a `try` of its own
 
 
-@_of_batches
+@_guard_batches
 def _ended(iteration: Iteration, asked: int) -> None:
     at = now()
     device_copies.step.end()
@@ -69,7 +69,7 @@ def _ended(iteration: Iteration, asked: int) -> None:
     iteration.order.say(iteration)
 
 
-@_of_batches
+@_guard_batches
 def _failed(iteration: Iteration, asked: int, error: BaseException, iterator: Any) -> None:
     device_copies.step.end()
     iteration.fact(FACT.failed, begin=asked, end=now())
@@ -77,25 +77,25 @@ def _failed(iteration: Iteration, asked: int, error: BaseException, iterator: An
         messages.failed(error, iterator)
 
 
-def _enter(hooked: contextlib.ExitStack, of_iteration: Any, iteration: Iteration) -> None:
+def _enter(hooked: contextlib.ExitStack, hook_iteration: Any, iteration: Iteration) -> None:
     try:
-        hooked.enter_context(of_iteration(iteration))
+        hooked.enter_context(hook_iteration(iteration))
     except Exception as error:
         messages.degraded(f"this PyTorch is not looked into: {error!r}")
 
 
 def _look_at_first(data: Any, is_of_worker: bool) -> None:
     with messages.never_failing("the device of batches is"):
-        device = device_of(data)
+        device = find_device(data)
         if not is_of_worker:
-            counters.put("transport.tensors", sum(1 for _ in tensors_of(data)))
+            counters.put("transport.tensors", sum(1 for _ in find_tensors(data)))
         if device != "cpu":
             messages.degraded(f"the DataLoader gives batches that are on {device} already: their copies are not seen")
 
 
 def _init(original: Callable[..., None], home: worker.Home) -> Callable[..., None]:
     """Wraps the __init__ of both kinds of iterators."""
-    of_workers = functools.partial(worker.of_iteration, home)
+    hook_workers = functools.partial(worker.hook_iteration, home)
 
     @functools.wraps(original)
     def __init__(self: Any, loader: Any, *more: Any, **named: Any) -> None:
@@ -105,7 +105,7 @@ def _init(original: Callable[..., None], home: worker.Home) -> Callable[..., Non
             self._loaderscope = loaders.begin(loader, begun)
         with contextlib.ExitStack() as hooked:
             if self._loaderscope is not None:
-                _enter(hooked, of_workers, self._loaderscope)
+                _enter(hooked, hook_workers, self._loaderscope)
                 with messages.never_failing("the thread that pins is"):
                     queues.watch_pinning(self)
                 library.took(begun)
@@ -193,7 +193,7 @@ def _next_index(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
             index = original(self)
         except BaseException:
             maker = self.__dict__.get("_dataset_fetcher")
-            if isinstance(maker, InTrainer):
+            if isinstance(maker, TrainerFetcher):
                 maker.end()
             raise
         try:

@@ -10,9 +10,9 @@ import sys
 from typing import Any, Callable, Dict
 
 from loaderscope_guest import inject, install, interpreter, library, messages, settings, third_party_loaders
-from loaderscope_guest.delivered import Handed, delivered, iterable, tensors_of
+from loaderscope_guest.delivered import Handed, delivered, iterable, find_tensors
 from loaderscope_guest.library import functions
-from loaderscope_guest.batch_sizes import Sizes, samples_of
+from loaderscope_guest.batch_sizes import Sizes, count_samples
 
 
 # Functions without the interpreter's lock: they wait, and the threads of the loader must keep running.
@@ -38,7 +38,7 @@ class Device:
         inject.apply("launch")
         rate = trainer["link_rate"]
         host, held, duration = 0, 0, 0
-        tensor = next(tensors_of(batch), None)
+        tensor = next(find_tensors(batch), None)
         if tensor is None or tensor.device.type == "cpu":  # other tensors need no copy
             duration = int(size / rate * 1e9) if rate > 0 else 0
             if trainer["device"] == "sim":  # the other one copies nothing
@@ -174,7 +174,7 @@ def _train(loader: Any, seen: Handed) -> None:
     """Trains on a device of loaderscope."""
     on, sizes = _open_device(settings.TRAINER), Sizes()
     try:
-        _epochs(loader, lambda batch: on.train(batch, sizes.bytes_of(batch, samples_of(batch))), on.wait_for_room, seen)
+        _epochs(loader, lambda batch: on.train(batch, sizes.count_bytes(batch, count_samples(batch))), on.wait_for_room, seen)
     finally:
         on.finish()
 

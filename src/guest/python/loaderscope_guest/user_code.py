@@ -33,7 +33,7 @@ def name_of(thing: Any) -> str:
 _names: Dict[int, Tuple[Any, str]] = {}  # names of code that is often called, by the identity of the code or class
 
 
-def quick_name_of(thing: Any) -> str:
+def quick_name(thing: Any) -> str:
     """Never fails."""
     try:
         own = inspect.unwrap(thing) if hasattr(thing, "__wrapped__") else thing  # all that we wrap have our code
@@ -50,7 +50,7 @@ def is_stream(kind: type) -> bool:
     return any(base.__name__ == "IterableDataset" for base in kind.__mro__)
 
 
-def maker_of(dataset: Any) -> str:
+def maker_name(dataset: Any) -> str:
     """The method that makes its samples, of the innermost data set: "Photos.__getitem__ (train.py:31)"."""
     for _ in range(8):  # Subset and its like
         inner = getattr(dataset, "dataset", None)
@@ -58,30 +58,30 @@ def maker_of(dataset: Any) -> str:
             break
         dataset = inner
     kind = type(dataset)
-    return _method_of(kind, "__getitem__" if hasattr(kind, "__getitem__") and not is_stream(kind) else "__iter__")
+    return _method_name(kind, "__getitem__" if hasattr(kind, "__getitem__") and not is_stream(kind) else "__iter__")
 
 
-def _method_of(kind: type, method: str) -> str:
+def _method_name(kind: type, method: str) -> str:
     code = getattr(inspect.unwrap(getattr(kind, method, None)), "__code__", None)
     return f"{kind.__qualname__}.{method}"[:_LONGEST] + _place(code)
 
 
-def chooser_of(loader: Any) -> str:
+def chooser_name(loader: Any) -> str:
     """Returns the name of the code that chooses the samples of a batch. For PyTorch's own BatchSampler, this is the
     sampler that it asks."""
-    sampler = wrong_data_samples.batch_sampler_of(loader)
+    sampler = wrong_data_samples.find_batch_sampler(loader)
     if sampler is None or type(sampler).__module__.startswith("torch."):
-        sampler = wrong_data_samples.sampler_of(loader)
-    return _method_of(type(sampler), "__iter__")
+        sampler = wrong_data_samples.find_sampler(loader)
+    return _method_name(type(sampler), "__iter__")
 
 
-def names_of(loader: Any) -> Dict[str, str]:
+def code_names(loader: Any) -> Dict[str, str]:
     """Returns names by stage."""
     names: Dict[str, str] = {}
     with messages.never_failing("the names of the loader's functions are"):
-        names["opaque"] = maker_of(loader.dataset)
+        names["opaque"] = maker_name(loader.dataset)
         names["collate"] = name_of(loader.collate_fn)
-        names["sampler"] = chooser_of(loader)
+        names["sampler"] = chooser_name(loader)
     return names
 
 
@@ -136,12 +136,12 @@ class Spending:
     @messages.never_failing("which part of the program's code takes the time is")
     def say(self, at: int) -> None:
         self.not_before = at + _SAY_EVERY
-        by_stage: Dict[str, Dict[str, float]] = {}
+        names_by_stage: Dict[str, Dict[str, float]] = {}
         lines = sorted(list(self.lines.items()), key=lambda line: line[1], reverse=True)[:_MOST]
         for (stage, name), spent in self.parts() + [(("opaque", name), spent) for name, spent in lines]:
-            names = by_stage.setdefault(stage, {})
+            names = names_by_stage.setdefault(stage, {})
             names[name] = names.get(name, 0) + spent
-        for stage, names in by_stage.items():
+        for stage, names in names_by_stage.items():
             counters.put(stage, sum(names.values()), parts=names)
         try:
             for put_more in self.also:
@@ -159,7 +159,7 @@ def _charged(entries: Iterator[Any]) -> Iterator[Any]:
         begun = now()
         yield entry
         duration = now() - begun
-        spending.add("augment", quick_name_of(entry), duration - spending.inside)
+        spending.add("augment", quick_name(entry), duration - spending.inside)
         spending.inside = around + duration
 
 

@@ -28,12 +28,12 @@ class Budget:
         self._not_before = max(self._not_before, ended) + _PART_OF_TIME * (ended - begun)
 
 
-def _of_process(budget: Any) -> Any:
+def _reset_after_fork(budget: Any) -> Any:
     os.register_at_fork(after_in_child=budget.forget)
     return budget
 
 
-budget = _of_process(Budget())
+budget = _reset_after_fork(Budget())
 
 
 class Epochs(Budget):
@@ -53,5 +53,5 @@ class Epochs(Budget):
         return self.is_due()
 
 
-epochs_with_draws = _of_process(Epochs())
-epochs_with_settings = _of_process(Epochs())
+epochs_with_draws = _reset_after_fork(Epochs())
+epochs_with_settings = _reset_after_fork(Epochs())

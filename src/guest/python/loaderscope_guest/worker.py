@@ -15,14 +15,14 @@ from typing import Any, Callable, Dict, Iterator, NamedTuple
 
 from loaderscope_guest import batch_work, binding, garbage, inject, library, library_threads, messages, worker_pickle
 from loaderscope_guest.library import FACT, ROLE, now
-from loaderscope_guest.queues import PLAIN, Results, Spoken, Tasks, in_hand
+from loaderscope_guest.queues import PLAIN, Results, Spoken, Tasks, pinning
 from loaderscope_guest.settings import RANK
 
 
 _MAKING = "how a trainer makes its batches is"
 
 
-class InTrainer:
+class TrainerFetcher:
     """The fetcher of an iterator without workers."""
 
     def __init__(self, fetcher: Any, maker: batch_work.Making, pins: bool) -> None:
@@ -57,7 +57,7 @@ class InTrainer:
                 messages.not_seen(_MAKING, error)
             batch_work.current = before
             if self._pins:
-                in_hand.iteration, in_hand.batch = maker, batch
+                pinning.iteration, pinning.batch = maker, batch
         return data
 
     def __getattr__(self, name: str) -> Any:
@@ -73,7 +73,7 @@ def install_in_trainer(iterator: Any) -> None:
         single(self, loader, *more, **named)
         if self.__dict__.get("_loaderscope") is not None and hasattr(self, "_dataset_fetcher"):
             with messages.never_failing(_MAKING):
-                self._dataset_fetcher = InTrainer(self._dataset_fetcher, self._loaderscope.making,
+                self._dataset_fetcher = TrainerFetcher(self._dataset_fetcher, self._loaderscope.making,
                                                   bool(getattr(self, "_pin_memory", False)))
 
     iterator.__init__ = with_fetcher
@@ -85,10 +85,10 @@ class Home(NamedTuple):
     looked_up_in: str  # a module: its `_worker_loop` starts them
     defined_in: str  # the module that defines it
     spoken: Spoken
-    tells_state: bool  # between batches: of what gives the samples
+    reports_state: bool  # between batches: of what gives the samples
 
 
-TORCH = Home("torch.utils.data._utils.worker", "torch.utils.data._utils.worker", PLAIN, tells_state=False)
+TORCH = Home("torch.utils.data._utils.worker", "torch.utils.data._utils.worker", PLAIN, reports_state=False)
 
 
 class WorkerLoop:
@@ -124,17 +124,17 @@ class WorkerLoop:
     def _hook(self, loop: Callable[..., None], arguments: Any, named: Any) -> Any:
         bound = inspect.signature(loop).bind(*arguments, **named)
         number = bound.arguments["worker_id"]
-        binding.of_worker(number, bound.arguments.get("num_workers"))
+        binding.bind_worker(number, bound.arguments.get("num_workers"))
         if not library.join(role=ROLE.worker, rank=RANK, iterator=self.iterator, worker=number,
                             trainer=self.trainer, program=self.program):
             return arguments, named
         messages.offer_stacks()
-        batch_work.of_thread.maker = None  # a fork leaves the trainer's, which has its fetcher already
+        batch_work.thread_state.maker = None  # a fork leaves the trainer's, which has its fetcher already
         garbage.watch()
         library_threads.watch()
         batch_work.current = batch_work.Making(self.iterator, number)
-        batch_work.current.tells_state = self.home.tells_state
-        batch_work.current.goes_on = bound.arguments.get("worker_state") is not None
+        batch_work.current.reports_state = self.home.reports_state
+        batch_work.current.is_resumed = bound.arguments.get("worker_state") is not None
         inject.apply("startup", number)
         spoken = self.home.spoken
         bound.arguments["index_queue"] = Tasks(bound.arguments["index_queue"], self.started, spoken)
@@ -163,11 +163,11 @@ class _Workers:
                              cpu=library.thread_cpu_ns() - cpu)
 
 
-class _OfThread(threading.local):
+class _ThreadWorkers(threading.local):
     workers: Any = None  # the workers of the iterator that is being made
 
 
-_of_thread = _OfThread()
+_thread_workers = _ThreadWorkers()
 
 
 def _timed_start(start: Callable[[Any], None]) -> Callable[[Any], None]:
@@ -175,7 +175,7 @@ def _timed_start(start: Callable[[Any], None]) -> Callable[[Any], None]:
 
     @functools.wraps(start)
     def timed(process: Any) -> None:
-        workers = _of_thread.workers
+        workers = _thread_workers.workers
         if workers is None or getattr(process, "_target", None) is not workers.loop:
             return start(process)
         workers.start(start, process)
@@ -188,17 +188,17 @@ _original_loops: Dict[str, Any] = {}  # original loops by defining module; empty
 
 
 @contextlib.contextmanager
-def of_iteration(home: Home, iteration: Any) -> Iterator[None]:
+def hook_iteration(home: Home, iteration: Any) -> Iterator[None]:
     """While an iterator is made: its workers, or with 0 workers the trainer itself, are looked into. The program's own code
     runs meanwhile, in this thread and in others that may make iterators too."""
-    iteration.making.tells_state = home.tells_state
-    before, batch_work.of_thread.maker = batch_work.of_thread.maker, iteration.making
-    others, _of_thread.workers = _of_thread.workers, _Workers(home, iteration)
+    iteration.making.reports_state = home.reports_state
+    before, batch_work.thread_state.maker = batch_work.thread_state.maker, iteration.making
+    others, _thread_workers.workers = _thread_workers.workers, _Workers(home, iteration)
     try:
         yield
     finally:
-        _of_thread.workers = others
-        batch_work.of_thread.maker = before
+        _thread_workers.workers = others
+        batch_work.thread_state.maker = before
 
 
 def install(begin_in_worker: Callable[[], None]) -> None:

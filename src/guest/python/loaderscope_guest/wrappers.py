@@ -36,7 +36,7 @@ class _Outermost:
         self.runs = False
 
     @messages.never_failing("what a framework does is")
-    def tell(self, name: str, begun: int, others: int) -> None:
+    def report(self, name: str, begun: int, others: int) -> None:
         """`others`: ns in which the loader was waited for, or a copy."""
         iteration, at = device_copies.step.iteration, now()
         own = at - begun - others
@@ -50,7 +50,7 @@ class _Outermost:
 _outermost = _Outermost()
 
 
-def _of_others() -> int:
+def _other_time() -> int:
     return delivered.waited_for_all + device_copies.step.copied
 
 
@@ -59,13 +59,13 @@ def _timed(original: Callable[..., Any], name: str) -> Callable[..., Any]:
     def timed(*arguments: Any, **named: Any) -> Any:
         if _outermost.runs:
             return original(*arguments, **named)
-        begun, others = now(), _of_others()
+        begun, others = now(), _other_time()
         _outermost.runs = True
         try:
             result = original(*arguments, **named)
         finally:
             _outermost.runs = False
-        _outermost.tell(name, begun, _of_others() - others)
+        _outermost.report(name, begun, _other_time() - others)
         return result
 
     return timed

@@ -8,7 +8,7 @@ from typing import Any, List, Set
 
 from loaderscope_guest import library
 from loaderscope_guest.library import MESSAGE
-from loaderscope_guest.batch_sizes import length_of
+from loaderscope_guest.batch_sizes import get_length
 
 _FIRST_BATCHES = 16  # batches of an epoch whose order is its fingerprint
 _KEYS = 256  # keys of a batch
@@ -20,7 +20,7 @@ def fingerprint(content: bytes) -> str:
     return hashlib.blake2b(content, digest_size=8).hexdigest()
 
 
-def batch_sampler_of(loader: Any) -> Any:
+def find_batch_sampler(loader: Any) -> Any:
     """Returns the object that groups samples into batches. With batch_size=None, this is the data set, or a
     BatchSampler in the sampler's place."""
     batches = getattr(loader, "batch_sampler", None)
@@ -30,16 +30,16 @@ def batch_sampler_of(loader: Any) -> Any:
     return sampler if hasattr(sampler, "sampler") and hasattr(sampler, "batch_size") else None
 
 
-def sampler_of(loader: Any) -> Any:
+def find_sampler(loader: Any) -> Any:
     """Returns the object that chooses the samples of an epoch."""
-    batches = batch_sampler_of(loader)
+    batches = find_batch_sampler(loader)
     sampler = getattr(batches, "sampler", batches)
     return getattr(loader, "sampler", None) if sampler is None else sampler
 
 
 def shuffles(loader: Any) -> bool:
     """Is every epoch meant to have an order of its own?"""
-    sampler = sampler_of(loader)
+    sampler = find_sampler(loader)
     if type(sampler).__name__ in ("RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler"):
         return True
     return bool(getattr(sampler, "shuffle", hasattr(sampler, "set_epoch")))
@@ -86,13 +86,13 @@ _PARTS = 2000  # parts of a sample
 _DEEPEST = 4
 
 
-def _ends_of(content: Any) -> Any:
+def _hash_ends(content: Any) -> Any:
     """All of it; of a long one the two ends."""
     half = _LONGEST // 2
     return content if len(content) <= _LONGEST else content[:half] + content[-half:]
 
 
-def _some_of(array: Any) -> bytes:
+def _select_bytes(array: Any) -> bytes:
     """A numpy array's elements. Those that are objects have no content that is known."""
     if array.dtype.hasobject:
         return b""
@@ -109,12 +109,12 @@ def _content(sample: Any, left: List[int], depth: int = 0) -> bytes:
     if isinstance(sample, (int, float)):
         return str(sample).encode()
     if isinstance(sample, (str, bytes)):
-        ends = _ends_of(sample)
+        ends = _hash_ends(sample)
         return b"%d " % len(sample) + (ends.encode("utf-8", "replace") if isinstance(ends, str) else ends)
     if callable(getattr(sample, "numpy", None)):
-        return _some_of(sample.numpy())
+        return _select_bytes(sample.numpy())
     if callable(getattr(sample, "tobytes", None)):
-        return _some_of(sample) if hasattr(sample, "dtype") else _ends_of(sample.tobytes())
+        return _select_bytes(sample) if hasattr(sample, "dtype") else _hash_ends(sample.tobytes())
     if isinstance(sample, dict):
         sample = list(islice(sample.values(), _PARTS))
     if isinstance(sample, (list, tuple)) and depth < _DEEPEST:
@@ -160,5 +160,5 @@ class Stream:
         if self._generation != making.generation:
             self._generation = making.generation
             # Only here, and where it says something: some data sets go through all samples to count them.
-            declared = length_of(self._dataset) if self._workers > 1 else 0
+            declared = get_length(self._dataset) if self._workers > 1 else 0
             self._say(making, "stream_end", samples=samples, workers=self._workers, declared=declared)

@@ -25,7 +25,7 @@ def _parts(value: Any) -> List[Tuple[str, Any]]:
     return list(attributes.items()) if isinstance(attributes, dict) else []
 
 
-def values_of(dataset: Any) -> Iterator[Tuple[str, Any]]:
+def list_values(dataset: Any) -> Iterator[Tuple[str, Any]]:
     """Names and values, breadth first: ("transform.p", 0.5). No more than a bounded number of them."""
     waiting: List[Tuple[str, Any, int]] = [("", dataset, 0)]
     looked_at = 0
@@ -44,15 +44,15 @@ def _is_plain(value: Any) -> bool:
     return isinstance(value, _PLAIN) and (not isinstance(value, str) or len(value) < 1000)
 
 
-def settings_of(dataset: Any) -> Dict[str, str]:
+def hash_settings(dataset: Any) -> Dict[str, str]:
     """Fingerprints of what a script would set: numbers, words, short lists of them."""
-    return {name: fingerprint(repr(value).encode()) for name, value in values_of(dataset) if _is_plain(value)}
+    return {name: fingerprint(repr(value).encode()) for name, value in list_values(dataset) if _is_plain(value)}
 
 
-def generators_of(dataset: Any) -> Dict[str, Callable[[], bytes]]:
+def list_generators(dataset: Any) -> Dict[str, Callable[[], bytes]]:
     """Returns the data set's random number generators, as functions that return their state."""
     found: Dict[str, Callable[[], bytes]] = {}
-    for name, value in values_of(dataset):
+    for name, value in list_values(dataset):
         kind = f"{type(value).__module__}.{type(value).__name__}"
         if kind == "random.Random":
             found[name] = lambda generator=value: _python_state(generator.getstate())
@@ -88,7 +88,7 @@ def _states(dataset: Any) -> Dict[str, str]:
     torch = sys.modules.get("torch")
     if torch is not None:
         states["torch"] = torch.random.get_rng_state().numpy().tobytes()
-    for name, state_of in generators_of(dataset).items():
+    for name, state_of in list_generators(dataset).items():
         states[_OWN + name] = state_of()
     return {name: fingerprint(state) for name, state in states.items()}
 
@@ -129,6 +129,6 @@ def say_settings(dataset: Any, **epoch: int) -> None:
     if walks.epochs_with_settings.begins():
         begun = now()
         try:
-            library.say(what=MESSAGE.settings, values=settings_of(dataset), **epoch)
+            library.say(what=MESSAGE.settings, values=hash_settings(dataset), **epoch)
         finally:
             walks.epochs_with_settings.spend(begun)

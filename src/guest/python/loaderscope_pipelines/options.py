@@ -32,7 +32,7 @@ class Options:
             raise FileNotFoundError(f"{self.folder}: no JPEG files (make some with 'loaderscope data make')")
         return sorted(found)
 
-    def of_workers(self) -> Dict[str, Any]:
+    def worker_arguments(self) -> Dict[str, Any]:
         """Returns the arguments of DataLoader."""
         if self.workers == 0:
             return {"num_workers": 0}

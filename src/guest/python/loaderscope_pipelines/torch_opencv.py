@@ -42,4 +42,4 @@ def make_loader(options: Options) -> Iterable[Any]:
     from torch.utils.data import DataLoader
 
     torch.manual_seed(options.seed)
-    return DataLoader(Images(options), options.batch_size, **options.of_workers(), worker_init_fn=_one_thread)
+    return DataLoader(Images(options), options.batch_size, **options.worker_arguments(), worker_init_fn=_one_thread)

@@ -39,4 +39,4 @@ def make_loader(options: Options) -> Iterable[Any]:
     from torch.utils.data import DataLoader
 
     torch.manual_seed(options.seed)
-    return DataLoader(Images(options), options.batch_size, **options.of_workers())
+    return DataLoader(Images(options), options.batch_size, **options.worker_arguments())

@@ -52,7 +52,7 @@ def make_loader(options: Options) -> Iterable[Any]:
                .decode("pil")
                .to_tuple("jpg;jpeg")
                .map_tuple(transform(options)))
-    return webdataset.WebLoader(samples, batch_size=options.batch_size, collate_fn=_stack, **options.of_workers())
+    return webdataset.WebLoader(samples, batch_size=options.batch_size, collate_fn=_stack, **options.worker_arguments())
 
 
 def _stack(samples: List[Any]) -> Any:

@@ -6,12 +6,12 @@ from types import ModuleType
 import loaderscope_pipelines
 from loaderscope_pipelines import Options
 
-__all__ = ["Options", "module_of"]
+__all__ = ["Options", "load_module"]
 
 _OWN = ("spdl:ffmpeg", "ffcv:jpeg", "streaming:pillow", "litdata:pillow", "datasets:pillow", "dali:tar")
 
 
-def module_of(pipeline: str) -> ModuleType:
+def load_module(pipeline: str) -> ModuleType:
     if pipeline in _OWN:
         return importlib.import_module(f"{__name__}.{pipeline.replace(':', '_')}")
     return loaderscope_pipelines.module_of(pipeline)

@@ -35,7 +35,7 @@ def make_loader(options: Options) -> Iterable[Any]:
 
     torch.manual_seed(options.seed)
     images = datasets.load_from_disk(_folder(options)).with_transform(changed)
-    return DataLoader(images, options.batch_size, collate_fn=_stack, **options.of_workers())
+    return DataLoader(images, options.batch_size, collate_fn=_stack, **options.worker_arguments())
 
 
 def _stack(rows: List[Dict[str, Any]]) -> Any:

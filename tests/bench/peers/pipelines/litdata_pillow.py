@@ -37,4 +37,4 @@ def make_loader(options: Options) -> Iterable[Any]:
 
     torch.manual_seed(options.seed)
     return StreamingDataLoader(Images(_folder(options), shuffle=False), batch_size=options.batch_size,
-                               **options.of_workers())
+                               **options.worker_arguments())

@@ -26,7 +26,7 @@ def stored(path: str) -> bytes:
 
 
 def changed(image: bytes, change: Callable[[Any], Any]) -> Any:
-    """What `change` makes of a stored image, decoded by Pillow."""
+    """Returns the result of `change` for a stored image, which Pillow decodes."""
     from PIL import Image
 
     with Image.open(io.BytesIO(image)) as decoded:

@@ -24,7 +24,7 @@ class Batches:
     def __init__(self, options: Options) -> None:
         import torch
 
-        torch.set_num_threads(1)  # for each of SPDL's threads
+        torch.set_num_threads(1)  # limit in each of SPDL's threads
         self._options = options
         files = options.files()
         self._lists = [files[at:at + options.batch_size] for at in range(0, len(files), options.batch_size)]

@@ -36,4 +36,4 @@ def make_loader(options: Options) -> Iterable[Any]:
 
     torch.manual_seed(options.seed)
     images = Images(local=_folder(options), shuffle=False, batch_size=options.batch_size)
-    return DataLoader(images, options.batch_size, **options.of_workers())
+    return DataLoader(images, options.batch_size, **options.worker_arguments())

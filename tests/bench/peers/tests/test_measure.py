@@ -6,7 +6,7 @@ from peers import measure
 
 
 def answer(code):
-    return measure._answer_of([sys.executable, "-c", code])
+    return measure._run_for_answer([sys.executable, "-c", code])
 
 
 def is_running(pid):
@@ -18,18 +18,18 @@ def is_running(pid):
 
 
 class AnswerTest(unittest.TestCase):
-    def test_the_json_that_it_prints(self):
+    def test_returns_printed_json(self):
         self.assertEqual(answer("print('{\"images\": 3}')")[0], {"images": 3})
 
-    def test_a_failure_is_its_last_error(self):
+    def test_reports_last_error_of_failure(self):
         with self.assertRaisesRegex(measure.Failed, "ModuleNotFoundError: No module named 'no_such_loader'"):
             answer("import no_such_loader")
 
-    def test_no_json(self):
+    def test_rejects_output_without_json(self):
         with self.assertRaisesRegex(measure.Failed, "printed no JSON"):
             answer("print('a word')")
 
-    def test_workers_that_stay_are_ended(self):
+    def test_ends_workers_that_stay(self):
         code = ("import os, subprocess, sys\n"
                 "worker = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(1000)'])\n"
                 "print(worker.pid, flush=True)\n"

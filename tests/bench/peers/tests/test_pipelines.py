@@ -29,7 +29,7 @@ class PipelineTest(unittest.TestCase):
 
             for path in options.files():
                 Image.new("RGB", (60, 40), (255, 128, 0)).save(path)
-            return next(iter(pipelines.module_of(loader).make_loader(options)))
+            return next(iter(pipelines.load_module(loader).make_loader(options)))
         except ImportError as error:
             self.skipTest(str(error))
 
@@ -42,56 +42,56 @@ class PipelineTest(unittest.TestCase):
             self.assertAlmostEqual(float(batch[:, channel].min()), expected, delta=0.1)
             self.assertAlmostEqual(float(batch[:, channel].max()), expected, delta=0.1)
 
-    def test_torch(self):
+    def test_makes_batches_with_torch(self):
         self._expect_batches("torch:pillow")
 
-    def test_torch_opencv(self):
+    def test_makes_batches_with_torch_opencv(self):
         self._expect_batches("torch:opencv")
 
-    def test_webdataset(self):
+    def test_makes_batches_with_webdataset(self):
         self._expect_batches("webdataset:pillow")
 
-    def test_dali(self):
+    def test_makes_batches_with_dali(self):
         self._expect_batches("dali:cpu", workers=1)
 
-    def test_dali_tar(self):
+    def test_makes_batches_with_dali_tar(self):
         self._expect_batches("dali:tar", workers=1)
 
-    def test_streaming(self):
+    def test_makes_batches_with_streaming(self):
         self._expect_batches("streaming:pillow")
 
-    def test_litdata(self):
+    def test_makes_batches_with_litdata(self):
         self._expect_batches("litdata:pillow")
 
-    def test_datasets(self):
+    def test_makes_batches_with_datasets(self):
         self._expect_batches("datasets:pillow")
 
-    def test_spdl(self):
+    def test_makes_batches_with_spdl(self):
         self._expect_batches("spdl:ffmpeg", workers=1)
 
-    def test_ffcv(self):
+    def test_makes_batches_with_ffcv(self):
         self._expect_batches("ffcv:jpeg", workers=1)
 
-    def test_files_are_always_in_the_same_order(self):
+    def test_lists_files_in_the_same_order(self):
         self.assertEqual([os.path.basename(path) for path in self.options.files()], ["0.jpg", "1.jpg", "2.jpg"])
 
-    def test_no_files(self):
+    def test_rejects_folder_without_files(self):
         empty = pipelines.Options(self._folder.name + "/none", "")
         with self.assertRaisesRegex(FileNotFoundError, "no JPEG files"):
             empty.files()
 
-    def test_what_is_made_is_made_anew_for_other_files(self):
+    def test_changes_made_path_for_other_files(self):
         before, _ = self.options.made_path("shards")
         (pathlib.Path(self.options.folder) / "class" / "3.jpg").write_bytes(b"another")
         self.assertNotEqual(self.options.made_path("shards")[0], before)
 
 
 class RandomCropTest(unittest.TestCase):
-    def test_within_the_image(self):
+    def test_stays_within_the_image(self):
         draw = random.Random(0)
         for _ in range(1000):
             w, h, left, top = random_crop(500, 375, draw)
             self.assertTrue(0 < w <= 500 - left and 0 < h <= 375 - top and left >= 0 and top >= 0)
 
-    def test_an_image_too_flat_is_cropped_in_its_middle(self):
+    def test_crops_flat_image_in_its_middle(self):
         self.assertEqual(random_crop(1000, 2, random.Random(0)), (3, 2, 498, 0))

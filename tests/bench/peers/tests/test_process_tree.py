@@ -8,7 +8,7 @@ from peers import process_tree
 
 
 class ProcessTreeTest(unittest.TestCase):
-    def test_children_count(self):
+    def test_counts_children(self):
         code = "import sys; print(flush=True); sys.stdin.read()"
         with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
             child.stdout.readline()
@@ -19,13 +19,13 @@ class ProcessTreeTest(unittest.TestCase):
             self.assertGreater(process_tree.cpu_seconds(os.getpid()), process_tree.cpu_seconds(child.pid))
             child.communicate()
 
-    def test_cpu_time_is_that_of_the_process(self):
+    def test_measures_cpu_time_of_the_process(self):
         before, own = process_tree.cpu_seconds(os.getpid()), time.process_time()
         while time.process_time() < own + 0.02:
             pass
         self.assertGreaterEqual(process_tree.cpu_seconds(os.getpid()) - before, 0.02)
 
-    def test_what_has_ended_counts_nothing(self):
+    def test_counts_nothing_for_ended_process(self):
         with subprocess.Popen([sys.executable, "-c", ""]) as child:
             child.wait()
         self.assertEqual(process_tree.memory_bytes(child.pid), 0)

@@ -20,23 +20,23 @@ def result(rounds, failed):
 
 
 class ReportTest(unittest.TestCase):
-    def test_ratios_tax_and_promises(self):
+    def test_shows_ratios_tax_and_promises(self):
         text = report.markdown(result({"native": runs(1.0), "torch": runs(4.0), "dali": runs(2.0)}, {}))
         self.assertIn("the native engine is 4.0 × torch, 2.0 × dali.", text)
         self.assertIn("| torch | 250 | 125 | 4.00 | 3.00 [3.00, 3.00] | 200 | 0.50 |", text)
         self.assertIn("| torch | 4.00 [4.00, 4.00] | 4.00 [4.00, 4.00] | ≥ 3.5: kept |", text)
         self.assertIn("| dali | 2.00 [2.00, 2.00] | 2.00 [2.00, 2.00] | ≥ 2.3: missed |", text)
 
-    def test_what_is_not_here_is_a_row(self):
+    def test_shows_row_for_missing_engine(self):
         text = report.markdown(result({"native": runs(1.0)}, {"ffcv": "ffcv could not be installed: no network"}))
         self.assertIn("| ffcv | not measured: ffcv could not be installed: no network |", text)
 
-    def test_an_engine_that_failed_on_the_way_has_no_figures(self):
+    def test_omits_figures_of_engine_that_failed(self):
         entries = report.summary({"native": runs(1.0), "spdl": runs(2.0, rounds=3)}, {"spdl": "killed"}, 2)
         spdl = next(entry for entry in entries if entry["engine"] == "spdl")
         self.assertEqual((spdl["figures"], spdl["not_measured"]), ({}, "killed"))
 
-    def test_an_interval_about_the_promise_cannot_tell(self):
+    def test_reports_undecided_promise(self):
         mixed = runs(2.0, 3) + runs(3.0, 3)
         text = report.markdown(result({"native": runs(1.0), "dali": mixed}, {}))
         self.assertIn("≥ 2.3: cannot tell", text)

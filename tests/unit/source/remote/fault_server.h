@@ -20,23 +20,24 @@ class FaultServer {
                        const std::string& network_namespace = "",
                        const std::string& mounted_at = "") {
     const std::string path = LOADERSCOPE_SOURCE_DIR "/tests/tools/" + script;
-    std::array<int, 2> in{}, out{};
-    if (::pipe2(in.data(), O_CLOEXEC) != 0 || ::pipe2(out.data(), O_CLOEXEC) != 0) return;
+    std::array<int, 2> to_server{}, from_server{};
+    if (::pipe2(to_server.data(), O_CLOEXEC) != 0 || ::pipe2(from_server.data(), O_CLOEXEC) != 0)
+      return;
     pid_ = ::fork();
     if (pid_ == 0) {
-      ::dup2(in[0], STDIN_FILENO);
-      ::dup2(out[1], STDOUT_FILENO);
-      if (!network_namespace.empty())  // where it is asked by others
+      ::dup2(to_server[0], STDIN_FILENO);
+      ::dup2(from_server[1], STDOUT_FILENO);
+      if (!network_namespace.empty())  // a namespace from which other hosts can reach it
         ::execl("/usr/sbin/ip", "ip", "netns", "exec", network_namespace.c_str(), "env",
                 "FAULT_SERVER_AT=0.0.0.0", python.c_str(), path.c_str(), folder.c_str(), nullptr);
       ::execlp(python.c_str(), python.c_str(), path.c_str(), folder.c_str(),
                mounted_at.empty() ? nullptr : mounted_at.c_str(), nullptr);
       ::_exit(127);
     }
-    ::close(in[0]);
-    ::close(out[1]);
-    input_ = Fd(in[1]);
-    const Fd output(out[0]);
+    ::close(to_server[0]);
+    ::close(from_server[1]);
+    input_ = Fd(to_server[1]);
+    const Fd output(from_server[0]);
     for (char letter = 0; ::read(output, &letter, 1) == 1 && letter != '\n';) said_ += letter;
   }
   ~FaultServer() {
@@ -49,7 +50,7 @@ class FaultServer {
 
   bool runs() const { return !said_.empty(); }
   void send(int signal) const { ::kill(pid_, signal); }
-  const std::string& said() const { return said_; }  // its port first
+  const std::string& said() const { return said_; }  // first line; begins with the port
   std::string url(const std::string& file, const std::string& switches = "") const {
     const std::string server = "http://127.0.0.1:" + said_ + "/";
     return switches.empty() ? server + file : server + switches + "/-/" + file;
@@ -58,7 +59,7 @@ class FaultServer {
  private:
   pid_t pid_ = -1;
   Fd input_;
-  std::string said_;  // its first line
+  std::string said_;  // first line of its output
 };
 
 }  // namespace loaderscope::source

@@ -63,7 +63,7 @@ struct HttpReading : testing::Test {
     for (const Metric& metric : source.metrics()) all[metric.name] = metric.value;
     return all;
   }
-  // All of them, in an order that is not theirs, with what comes next named ahead.
+  // Reads all samples in a mixed order, which the reader knows ahead.
   static void expect_all(const Source& source) {
     const auto reader = source.make_reader();
     std::vector<std::int64_t> order(static_cast<std::size_t>(source.size()));
@@ -82,7 +82,7 @@ struct HttpReading : testing::Test {
     return {Kind::unreadable, "nothing failed"};
   }
 
-  // What all tests read; the server remembers what it has done wrong already.
+  // Data of all tests. The server remembers the faults that it has already made.
   struct Shared {
     TempFolder data;
     const std::string npy = data.write("rows.npy", npy_bytes("|u1", "(64, 1000)", rows()));
@@ -104,16 +104,16 @@ TEST_F(HttpReading, GivesEveryRowAndMember) {
   EXPECT_EQ(metrics(*rows)["requests.retries"], 0);
 }
 
-// An index of wds2idx is read where the shards lie; where the first has none, no other is asked
-// for.
-TEST_F(HttpReading, AnIndexBesideAShardSavesTheWalk) {
-  const auto requests_of = [&](const std::string& name) {
+// An index of wds2idx is read next to the shards. If the first shard has none, no other index is
+// requested.
+TEST_F(HttpReading, UsesIndexNextToShardInsteadOfWalk) {
+  const auto count_requests = [&](const std::string& name) {
     const RequestsOfOpening before = requests_of_opening();
     expect_all(*open("tar", server.url(name)));
     return requests_of_opening(before).sent;
   };
   data.write("b.tar", shard());
-  const auto walked = requests_of("b.tar");
+  const auto walked = count_requests("b.tar");
   std::string index = "v1.2 " + std::to_string(kRows) + "\n";
   Bytes at = 0;
   for (int i = 0; i < kRows; ++i) {
@@ -121,8 +121,8 @@ TEST_F(HttpReading, AnIndexBesideAShardSavesTheWalk) {
     at += 512 + (std::ssize(row(i)) + 511) / 512 * 512;
   }
   data.write("b.idx", index);
-  EXPECT_LE(requests_of("b.tar"), walked + 5);
-  // What it says counts, which shows that it is read.
+  EXPECT_LE(count_requests("b.tar"), walked + 5);
+  // The index names one sample only, which shows that it is read.
   data.write("b.idx", "v1.2 1\njpg 512 1000 0.jpg\n");
   EXPECT_EQ(open("tar", server.url("b.tar"))->size(), 1);
   std::filesystem::last_write_time(
@@ -132,18 +132,18 @@ TEST_F(HttpReading, AnIndexBesideAShardSavesTheWalk) {
   EXPECT_THAT(source->notes(), ::testing::Contains(HasSubstr("b.idx is older than its shard")));
 }
 
-TEST_F(HttpReading, AListOfShardsNamesWhatLiesBesideIt) {
+TEST_F(HttpReading, ResolvesListOfShardsAgainstItsFolder) {
   const auto list = [&](const std::string& url) {
     data.write("list.json", R"({"wids_version": 1, "shardlist": [{"url": ")" + url +
                                 R"(", "nsamples": )" + std::to_string(kRows) + "}]}");
     return open("tar", server.url("list.json"));
   };
   expect_all(*list("a.tar"));
-  EXPECT_THAT(message_of<RunError>([&] { list("/etc/passwd"); }),
+  EXPECT_THAT(error_message<RunError>([&] { list("/etc/passwd"); }),
               HasSubstr("names /etc/passwd, from the root of a server"));
 }
 
-TEST_F(HttpReading, NeighboursComeWithOneRequest) {
+TEST_F(HttpReading, ReadsNeighboursWithOneRequest) {
   const auto source = open_rows();
   const auto reader = source->make_reader();
   std::vector<std::int64_t> all(kRows);
@@ -154,24 +154,24 @@ TEST_F(HttpReading, NeighboursComeWithOneRequest) {
   EXPECT_EQ(metrics(*source)["requests.sent"], 1);
 }
 
-TEST_F(HttpReading, ManyAreUnderWayAtOnce) {
+TEST_F(HttpReading, KeepsManyRequestsInFlight) {
   options.queue_depth = 16;
   const auto source = open_rows("latency=0.005");
   expect_all(*source);
   EXPECT_GT(metrics(*source)["requests.in_flight"], 4);
 }
 
-// So the latency is told from what requests wait behind each other.
-TEST_F(HttpReading, RequestsThatRunAloneAreCounted) {
+// Requests that run alone show the latency without the waits for other requests.
+TEST_F(HttpReading, CountsRequestsThatRunAlone) {
   options.queue_depth = 1;
   const auto alone = open_rows("latency=0.002");
   expect_all(*alone);
   EXPECT_EQ(metrics(*alone)["requests.alone"], kRows);
   EXPECT_GE(metrics(*alone)["requests.alone_s"], 0.002);
   options.queue_depth = 16;
-  const auto beside = open_rows("latency=0.1");  // longer than sixteen threads take to start
-  expect_all(*beside);
-  EXPECT_LE(metrics(*beside)["requests.alone"], 1) << "the last one may be";
+  const auto crowded = open_rows("latency=0.1");  // longer than sixteen threads take to start
+  expect_all(*crowded);
+  EXPECT_LE(metrics(*crowded)["requests.alone"], 1) << "the last one may be";
   const auto slow = open_rows("latency=0.2");  // longer than a thread takes to start
   const auto first = slow->make_reader(), second = slow->make_reader();
   const double before = metrics(*slow)["requests.alone"];
@@ -183,7 +183,7 @@ TEST_F(HttpReading, RequestsThatRunAloneAreCounted) {
   EXPECT_EQ(metrics(*slow)["requests.alone"], before) << "those of other readers run beside it";
 }
 
-TEST_F(HttpReading, WhatMayPassIsTriedAgain) {
+TEST_F(HttpReading, RetriesTemporaryFailures) {
   for (const std::string switches : {"short=1", "drop=1", "fail=500x1", "fail=503x1",
                                      "fail=429x2,retry_after=0", "chunked,drop=2"}) {
     const auto source = open_rows(switches);
@@ -194,15 +194,15 @@ TEST_F(HttpReading, WhatMayPassIsTriedAgain) {
   }
 }
 
-TEST_F(HttpReading, ASilentServerIsAskedAgain) {
+TEST_F(HttpReading, RetriesSilentServer) {
   options.request_timeout = 1'000'000'000;
   const auto source = open_rows("stall=1");
   EXPECT_EQ(read(*source->make_reader(), 5), row(5));
   EXPECT_EQ(metrics(*source)["requests.timed_out"], 1);
 }
 
-// Of what is wrong with the bytes nothing is taken for right.
-TEST_F(HttpReading, WhatIsNotAsAskedForIsNoSample) {
+// Wrong bytes are never taken for a sample.
+TEST_F(HttpReading, RejectsWrongAnswers) {
   const auto good = open_rows();
   struct Case {
     const char *switches, *words;
@@ -210,7 +210,7 @@ TEST_F(HttpReading, WhatIsNotAsAskedForIsNoSample) {
   for (const Case& one :
        {Case{"longer", "sends"}, Case{"no_range", "ranges"}, Case{"huge", "ends before"},
         Case{"loop", "leads on"}, Case{"fail=404", "not there"}, Case{"fail=403", "not allowed"}}) {
-    EXPECT_THAT(message_of<RunError>([&] { open_rows(one.switches); }), HasSubstr(one.words))
+    EXPECT_THAT(error_message<RunError>([&] { open_rows(one.switches); }), HasSubstr(one.words))
         << one.switches;
   }
   const auto source = open_rows("other");
@@ -219,7 +219,7 @@ TEST_F(HttpReading, WhatIsNotAsAskedForIsNoSample) {
   EXPECT_THAT(failure(*changing, 5).what(), HasSubstr("changed"));
 }
 
-TEST_F(HttpReading, ImagesAreReadWholeAlsoWithoutRangesOrALength) {
+TEST_F(HttpReading, ReadsWholeImagesWithoutRangesOrLength) {
   data.write("list.csv", "path,label\nrows.npy,0\na.tar,1\n");
   for (const std::string switches : {"", "no_range", "chunked"}) {
     SourceOptions listed;
@@ -232,7 +232,7 @@ TEST_F(HttpReading, ImagesAreReadWholeAlsoWithoutRangesOrALength) {
   }
 }
 
-TEST_F(HttpReading, AManifestMayLieAtTheServer) {
+TEST_F(HttpReading, ReadsManifestFromServer) {
   data.write("list.csv", "path,label\nrows.npy,0\na.tar,1\n");
   options.index_file = server.url("list.csv");
   options.use_index_cache = false;
@@ -241,11 +241,11 @@ TEST_F(HttpReading, AManifestMayLieAtTheServer) {
   EXPECT_TRUE(read(*source->make_reader(), 1) == shard());
 }
 
-TEST_F(HttpReading, StreamsComeInTheirOrder) {
+TEST_F(HttpReading, StreamsSamplesInOrder) {
   for (const std::string switches : {"", "drop=1", "short=1"}) {
     const auto source = open("tar", server.url("a.tar", switches), "?stream=1");
-    SubstageListener nobody;
-    const auto stream = source->streams()->make_stream({}, nobody);
+    SubstageListener listener;
+    const auto stream = source->streams()->make_stream({}, listener);
     stream->begin_epoch(0);
     int samples = 0;
     while (const auto bytes = stream->next()) {
@@ -256,7 +256,7 @@ TEST_F(HttpReading, StreamsComeInTheirOrder) {
   }
 }
 
-TEST_F(HttpReading, WhatIsKeptIsNotAskedForAgain) {
+TEST_F(HttpReading, RequestsKeptRangesOnlyOnce) {
   options.kept = std::make_shared<RangeCache>(data / "kept", Bytes{1} << 20);
   const auto first = open_rows();
   expect_all(*first);
@@ -270,33 +270,33 @@ TEST_F(HttpReading, WhatIsKeptIsNotAskedForAgain) {
   EXPECT_EQ(metrics(*later)["range_cache.hits"], kRows);
 }
 
-TEST_F(HttpReading, StreamsAreKeptToo) {
+TEST_F(HttpReading, KeepsStreamsToo) {
   options.kept = std::make_shared<RangeCache>(data / "kept-stream", Bytes{1} << 20);
   const auto source = open("tar", server.url("a.tar"), "?stream=1");
   EXPECT_EQ(source->access(), FileAccess::http);
-  SubstageListener nobody;
-  const auto stream = source->streams()->make_stream({}, nobody);
+  SubstageListener listener;
+  const auto stream = source->streams()->make_stream({}, listener);
   for (int epoch = 0; epoch < 2; ++epoch) {
     stream->begin_epoch(epoch);
     for (int i = 0; i < kRows; ++i) ASSERT_TRUE(stream->next());
   }
-  EXPECT_GE(metrics(*source)["range_cache.hits"], 2);  // once it was opened to be looked at
+  EXPECT_GE(metrics(*source)["range_cache.hits"], 2);  // one more for the open that checks it
   EXPECT_EQ(metrics(*source)["requests.bytes"], 2);    // each time the first byte, to know it again
 }
 
-TEST_F(HttpReading, AWayOfReadingFilesIsNotForServers) {
+TEST_F(HttpReading, IgnoresFileAccessForServers) {
   options.access = FileAccess::mmap;
   EXPECT_THAT(open_rows()->notes(), ::testing::Contains(HasSubstr("--access mmap is for files")));
   options.access = FileAccess::http;
   EXPECT_EQ(open("npy", shared->npy)->access(), FileAccess::pread);
 }
 
-TEST(NoServer, IsASentence) {
+TEST(NoServer, ReportsAddressInError) {
   if (const auto why = why_no_servers()) GTEST_SKIP() << *why;
   SourceOptions options = without_cache({});
-  EXPECT_THAT(
-      message_of<RunError>([&] { open_source("npy", {"http://127.0.0.1:1/a.npy"}, options, {}); }),
-      HasSubstr("127.0.0.1:1/a.npy: cannot be opened: "));
+  EXPECT_THAT(error_message<RunError>(
+                  [&] { open_source("npy", {"http://127.0.0.1:1/a.npy"}, options, {}); }),
+              HasSubstr("127.0.0.1:1/a.npy: cannot be opened: "));
 }
 
 }  // namespace

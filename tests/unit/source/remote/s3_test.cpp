@@ -1,4 +1,4 @@
-// What is peculiar to stores that speak S3.
+// Checks the parts that only stores with the S3 protocol need.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,28 +27,28 @@ AwsSettings example() {
 
 constexpr std::time_t kThen = 1767323045;  // 2026-01-02 03:04:05 UTC
 
-std::string signature_of(const SignedRequest& request, const AwsSettings& settings) {
+std::string make_signature(const SignedRequest& request, const AwsSettings& settings) {
   const auto headers = signature_headers(request, settings, kThen);
   if (headers.empty()) return "";
   const std::string& first = headers.front().exposed();
   return first.substr(first.rfind('=') + 1);
 }
 
-// As botocore 1.44 signs the same.
-TEST(Signature, IsThatOfAmazonsOwnLibrary) {
+// The expected values come from botocore 1.44.
+TEST(Signature, EqualsSignatureOfBotocore) {
   EXPECT_EQ(
-      signature_of({"s3.eu-west-1.amazonaws.com", "/bucket/a%20b/%C3%BC%2B1.tar", ""}, example()),
+      make_signature({"s3.eu-west-1.amazonaws.com", "/bucket/a%20b/%C3%BC%2B1.tar", ""}, example()),
       "da12fee6a4cc8cdfc0f9e79c2f53cebc42eecdbd8cce332b61d081edf4273ce9");
   AwsSettings session = example();
   session.session_token = Secret("TOKEN/x==");
-  EXPECT_EQ(signature_of(
+  EXPECT_EQ(make_signature(
                 {"127.0.0.1:9000", "/bucket", "delimiter=%2F&list-type=2&max-keys=1&prefix=a%2F"},
                 session),
             "eb295f29b3b5d829c3751810ede4506a870d1a702eeefcfb4a506414f8db1b53");
-  EXPECT_EQ(signature_of({"host", "/bucket", ""}, {}), "");
+  EXPECT_EQ(make_signature({"host", "/bucket", ""}, {}), "");
 }
 
-TEST(Signature, EncodesWhatIsNotPlain) {
+TEST(Signature, EncodesSpecialCharacters) {
   EXPECT_EQ(percent_encoded("a b/\xc3\xbc+~-_.", true), "a%20b/%C3%BC%2B~-_.");
   EXPECT_EQ(percent_encoded("a/b", false), "a%2Fb");
 }
@@ -64,7 +64,7 @@ struct AwsSettingsTest : testing::Test {
   std::map<std::string, std::string, std::less<>> variables = {{"HOME", home.path()}};
 };
 
-TEST_F(AwsSettingsTest, TheEnvironmentGoesFirst) {
+TEST_F(AwsSettingsTest, PrefersEnvironmentToFiles) {
   home.write(".aws/credentials",
              "[default]\naws_access_key_id = of-default\naws_secret_access_key = s1\n"
              "[work]\naws_access_key_id=of-work\naws_secret_access_key=s2\n"
@@ -86,12 +86,12 @@ TEST_F(AwsSettingsTest, TheEnvironmentGoesFirst) {
   EXPECT_EQ(read().region, "us-west-2");
 }
 
-TEST_F(AwsSettingsTest, NobodyInParticularIsNoError) {
+TEST_F(AwsSettingsTest, AcceptsMissingCredentials) {
   EXPECT_EQ(read().key_id, "");
   EXPECT_EQ(read().origin, "nowhere");
 }
 
-TEST(S3ListingTest, HasKeysFoldersAndWhereItGoesOn) {
+TEST(S3ListingTest, ReadsKeysFoldersAndContinuation) {
   const S3Listing listing = parse_s3_listing(
       R"(<?xml version="1.0"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">
          <Prefix>a/</Prefix><Contents><Key>a/1 &amp; 2.jpg</Key><Size>3</Size></Contents>
@@ -103,7 +103,7 @@ TEST(S3ListingTest, HasKeysFoldersAndWhereItGoesOn) {
   EXPECT_EQ(listing.continuation, "1/x==");
 }
 
-TEST(S3ListingTest, WhatIsNoListingIsRefused) {
+TEST(S3ListingTest, RejectsOtherTexts) {
   for (const std::string text : {"", "<html></html>", "<ListBucketResult>", "no xml"})
     EXPECT_THROW(parse_s3_listing(text), ValueError) << text;
   EXPECT_THROW(parse_s3_listing("<ListBucketResult><Contents><Key>" + std::string(5000, 'k') +
@@ -111,7 +111,7 @@ TEST(S3ListingTest, WhatIsNoListingIsRefused) {
                ValueError);
 }
 
-TEST(AnswerTest, IsReadOfItsHeaders) {
+TEST(AnswerTest, ReadsHeaders) {
   HttpResponse answer;
   for (const char* line :
        {"HTTP/1.1 302 Found\r\n", "etag: \"old\"\r\n", "HTTP/2 206\r\n", "Content-Length: 100\r\n",
@@ -126,7 +126,7 @@ TEST(AnswerTest, IsReadOfItsHeaders) {
   EXPECT_EQ(answer.tag, "\"new\"");
 }
 
-TEST(AnswerTest, NonsenseIsNothing) {
+TEST(AnswerTest, IgnoresNonsense) {
   HttpResponse answer;
   for (const char* line : {"Content-Length: -1", "Content-Range: bytes 9-5/2", "Content-Range: 5",
                            "Content-Range: bytes 9223372036854775807-9223372036854775807/*",
@@ -137,7 +137,7 @@ TEST(AnswerTest, NonsenseIsNothing) {
   EXPECT_EQ(answer.code, "");
 }
 
-TEST(AnswerTest, SaysWhatWentWrongAndWhetherItMayPass) {
+TEST(AnswerTest, DistinguishesTemporaryFailures) {
   const auto trouble = [](int status, const char* code) {
     HttpResponse answer;
     answer.status = status;
