@@ -246,12 +246,12 @@ FittedCosts fit_costs(const RunRecord& record, std::vector<std::string>& notes) 
   }
   if (rows == 0) {
     throw RunError(
-        "no sample was told apart, and no batch of samples seen, so what other settings give "
-        "cannot be said",
+        "no single sample was seen, and no batch of samples, so the effect of other settings is "
+        "not known",
         "try them with --try or sweep");
   }
   if (!costs.separates_samples())
-    notes.push_back("no sample was told apart: whole batches are drawn again");
+    notes.push_back("no single sample was seen: whole batches are drawn again");
   costs.shards = std::llround(value_of(record.metrics, metric::data_shards).value_or(0));
   fit_storage(costs, record, notes);
   costs.batch = sent_batch(record);

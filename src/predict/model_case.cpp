@@ -81,8 +81,7 @@ void change_environment(const Change& change, const EnvironmentChange& world, Ru
     model::change_storage(costs, world, place, notes);
   } else if (!change_world(config, world)) {
     throw UsageError(place + "the run declares nothing of it",
-                     "of what is declared storage-latency, "
-                     "storage-bandwidth and queue-depth can be changed");
+                     "give storage-latency, storage-bandwidth or queue-depth, if the run has them");
   }
 }
 
@@ -116,8 +115,8 @@ void FittedModel::refuse_unknown(const Changes& changes) const {
     if (!costs_->separates_samples() && field->is_about(about::kWithinBatch)) {
       throw UsageError(
           place +
-              "the loader makes whole batches, in which no sample was told apart: what one "
-              "takes is not known",
+              "the loader makes whole batches, and no single sample was seen: the time of one "
+              "is not known",
           field->is_about(about::kNativeLoader) ? "" : "measure it");
     }
   }

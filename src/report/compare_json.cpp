@@ -132,7 +132,7 @@ void describe_options(ResultVisitor& form, Options& options) {
     form.whole("workers", options.workers, "that make them, of all ranks; 0: as the runs have");
     form.flag("only_if_it_matters", options.only_if_it_matters,
               "slower is a failure only where the GPU waits for it");
-    form.flag("must_tell", options.must_decide, "what cannot be told is a failure");
+    form.flag("must_tell", options.must_decide, "an undecided comparison is a failure");
     form.if_there("more_memory_fails", options.more_memory_fails, AbsentValue::left_out, [&] {
       form.flag("more_memory_fails", options.more_memory_fails,
                 "more memory is a failure; absent where it is none");

@@ -56,8 +56,9 @@ void describe_mixing(ResultVisitor& form, const char* name, const char* what,
     form.object(
         name, what,
         [&] {
-          form.real("distance", order.distance, "likewise", kShare);
-          form.real("by_chance", order.chance_limit, "likewise", kNotNegative);
+          form.real("distance", order.distance, "distance from a uniform shuffle, 0 to 1", kShare);
+          form.real("by_chance", order.chance_limit,
+                    "limit that a uniform shuffle exceeds once in a thousand times", kNotNegative);
         },
         Lines::one);
   });

@@ -160,7 +160,7 @@ const std::map<std::string, std::function<int(Program&, int)>> kKinds = {
     {"trains", train},
     {"dies", die_in_training},
     {"names-at-length", name_at_length},
-    {"joins-as-nobody", join_with_bad_number},
+    {"joins-with-bad-number", join_with_bad_number},
     {"writes-over-its-page", write_over},
     {"raises", raise_error},
     {"refuses", refuse},

@@ -39,7 +39,7 @@ except KeyboardInterrupt as interrupt:
 
 class BrokenOutput(io.StringIO):
     def write(self, text):
-        raise BrokenPipeError("nobody reads")
+        raise BrokenPipeError("no reader")
 
 
 def processes_with(word):
@@ -181,7 +181,7 @@ class Face(unittest.TestCase):
                 time.sleep(0.1)
 
     def test_ends_run_and_raises_error_of_output(self):
-        with contextlib.redirect_stdout(BrokenOutput()), self.assertRaisesRegex(BrokenPipeError, "nobody reads") as caught:
+        with contextlib.redirect_stdout(BrokenOutput()), self.assertRaisesRegex(BrokenPipeError, "no reader") as caught:
             loaderscope.run(**ENDLESS)
         self.assertEqual(caught.exception.result.exit_code, 130)
 

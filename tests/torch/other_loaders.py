@@ -65,7 +65,7 @@ class Training:
         self.states.update(repr(state).encode())
 
     def say(self):
-        print(json.dumps({"batches": self.batches, "weight": MODEL.weight.sum().item(), "told": self.states.hexdigest()}),
+        print(json.dumps({"batches": self.batches, "weight": MODEL.weight.sum().item(), "states": self.states.hexdigest()}),
               flush=True)
 
 

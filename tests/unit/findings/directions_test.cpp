@@ -106,7 +106,7 @@ TEST(Directions, GivesFixWithoutSamples) {
   EXPECT_EQ(fix->changes, (Changes{{"num-workers", "3"}}));
   EXPECT_FALSE(fix->has_figures());
   EXPECT_NEAR(fix->waited, 22.0 / 32, 0.001);  // the step before computes meanwhile
-  EXPECT_THAT(analysis.notes, Contains(StartsWith("no predictions: no sample was told apart")));
+  EXPECT_THAT(analysis.notes, Contains(StartsWith("no predictions: no single sample was seen")));
 }
 
 // Training in two threads on two cores, without workers: `decode` for each of 8 samples.

@@ -72,7 +72,7 @@ TEST_F(JobTest, CutsLongNames) {
 }
 
 TEST_F(JobTest, RejectsWorkersWithInvalidNumbers) {
-  const RunRecord record = run("joins-as-nobody", 12);
+  const RunRecord record = run("joins-with-bad-number", 12);
   EXPECT_EQ(record.ranks.front().steps(), 10);
 }
 

@@ -107,7 +107,7 @@ TEST(WholeBatches, PredictsBatchesOfEachRank) {
 
 TEST(WholeBatches, ReportsBatchAsUnit) {
   const FittedModel model(run_of_batches(std::string(kEvenBatches) + "workers = 1\n"));
-  EXPECT_THAT(model.notes(), Contains(StartsWith("no sample was told apart")));
+  EXPECT_THAT(model.notes(), Contains(StartsWith("no single sample was seen")));
 }
 
 // Another size of the batches, or one batch for several workers.
@@ -119,7 +119,7 @@ TEST(WholeBatches, RejectsChangesThatNeedSampleTimes) {
       ADD_FAILURE() << change.key << " was predicted";
     } catch (const UsageError& error) {
       EXPECT_THAT(error.what(), HasSubstr("--set " + change.key + "=" + change.value));
-      EXPECT_THAT(error.what(), HasSubstr("no sample was told apart"));
+      EXPECT_THAT(error.what(), HasSubstr("no single sample was seen"));
     }
   }
 }
