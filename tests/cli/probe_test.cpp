@@ -165,7 +165,7 @@ TEST(Probe, ReadsNoMoreThanItSays) {
   double megabytes = 0;
   ASSERT_EQ(std::sscanf(said.c_str(), "%lf MB of at most", &megabytes), 1) << lines;
   constexpr double kMega = 1e6, kWholePages = 1.1;  // samples have 72 KB
-  constexpr double kFilesReadAgain = 16;             // MB of the program and its libraries
+  constexpr double kFilesReadAgain = 16;            // MB of the program and its libraries
   EXPECT_LE(static_cast<double>(read), kMega * (kWholePages * megabytes + kFilesReadAgain));
 }
 
