@@ -31,6 +31,7 @@ struct Account {
   PerWhy<Nanos> why{};
   Nanos order = 0;
   Nanos clamped = 0;
+  DeviceProduction device;
 
   Nanos idle() const { return window - compute; }
 };

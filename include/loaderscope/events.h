@@ -2,8 +2,11 @@
 // percentiles and the verdict are computed from these two.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <type_traits>
 
 #include "loaderscope/units.h"
@@ -41,6 +44,17 @@ struct Interval {
   Nanos wall() const { return ran() ? end - begin : 0; }
   bool operator==(const Interval&) const = default;
 };
+
+// A task of the device for the loader: one piece of work on one batch in one lane.
+struct DeviceWork {
+  Stage stage = Stage::h2d;  // h2d, gpu_decode or gpu_augment
+  Lane lane = Lane::copy;
+  Interval submit;  // call of the host
+  Interval at;      // run on the device
+
+  bool operator==(const DeviceWork&) const = default;
+};
+inline constexpr std::size_t kMaxDeviceWork = 6;  // tasks of a batch
 
 // Requests of the calling thread to the machine. The difference of two readings counts the requests
 // between them. The same code repeats the counts exactly.
@@ -93,9 +107,18 @@ struct StepEvents {
   // Wait within `receive`, until the process of `worker` hands over memory while it makes batches.
   Nanos answering = 0;
   Interval pin;
-  Nanos deliverable = 0;  // arrival in the queue from which the trainer takes
-  Nanos ask = 0;          // the trainer asks for its next batch
-  Nanos take = 0;         // the trainer has the batch
+  // Production on the device. The device thread submits the tasks in this order. Without tasks, the
+  // other values have no meaning.
+  std::array<DeviceWork, kMaxDeviceWork> made;
+  std::uint8_t made_count = 0;
+  Nanos handed = 0;        // arrival in the queue of the device thread
+  Nanos slot_wait = 0;     // wait of the device thread for a free slot of the device
+  Nanos submitted = 0;     // end of the trainer's call that submits the compute
+  Bytes copied_bytes = 0;  // copied to the device by the tasks
+  // Arrival in the queue from which the trainer takes. Tasks of the device may still run.
+  Nanos deliverable = 0;
+  Nanos ask = 0;   // the trainer asks for its next batch
+  Nanos take = 0;  // the trainer has the batch
   // Run-queue delay of the trainer while its batch or result was ready. The first is just before it
   // asked, the second just before it received or took the batch.
   Nanos ask_queued = 0, take_queued = 0;
@@ -106,6 +129,24 @@ struct StepEvents {
                     // other ranks
   Interval compute;
   Nanos augmented = 0;  // part of compute: the device first normalised a batch of bytes
+
+  std::span<const DeviceWork> device_work() const {
+    return {made.data(), std::min<std::size_t>(made_count, kMaxDeviceWork)};
+  }
+  bool is_made_on_device() const { return made_count > 0; }
+  // End of the last task of the device; 0 without tasks.
+  Nanos made_end() const {
+    Nanos end = 0;
+    for (const DeviceWork& task : device_work()) end = std::max(end, task.at.end);
+    return end;
+  }
+  // The device ends its tasks after the trainer did all that it does before the compute.
+  bool is_made_late() const {
+    return is_made_on_device() &&
+           made_end() > std::max({take, submitted, copy.ran() ? copy.end : 0});
+  }
+  // Without a thread that receives or pins, the trainer receives the batch.
+  bool trainer_receives() const { return receive.ran() && !pin.ran() && !is_made_on_device(); }
 
   bool operator==(const StepEvents&) const = default;
 };

@@ -45,6 +45,17 @@ class Histogram {
   Nanos max_ = 0;
 };
 
+// Time of the device on batches of a loader. Parts of the stall, except `shared`.
+struct DeviceProduction {
+  Nanos decode = 0;     // part of stall[decode]
+  Nanos augment = 0;    // part of stall[augment]
+  Nanos lane_wait = 0;  // no task of the batch ran, although the device thread had the batch
+  Nanos shared = 0;     // decode and augment ran during a compute of the rank
+
+  Nanos stall() const { return decode + augment; }
+  bool operator==(const DeviceProduction&) const = default;
+};
+
 // One step, folded. Times are those of the step's events; the booked ns are those of the GPU's idle
 // time between the compute of the step before and this one.
 struct StepRow {
@@ -65,12 +76,14 @@ struct StepRow {
   PerWhy<Nanos> why{};
   Nanos order = 0;    // a later batch was deliverable while this one was waited for
   Nanos clamped = 0;  // moved to bring the step's times into order
+  DeviceProduction device;
+  Nanos made_end = 0;  // the device ended its work on the batch, later than the trainer; else 0
 
   Nanos idle() const { return compute_begin - idle_begin; }
   Nanos compute() const { return compute_end - compute_begin; }
   bool operator==(const StepRow&) const = default;
 };
-static_assert(sizeof(StepRow) <= 256 && std::is_trivially_copyable_v<StepRow>);
+static_assert(sizeof(StepRow) <= 296 && std::is_trivially_copyable_v<StepRow>);
 
 // Step rows in memory up to a limit, beyond it in an unlinked temporary file.
 class StepRows {

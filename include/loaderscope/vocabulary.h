@@ -30,9 +30,20 @@ enum class Stage : std::uint8_t {
   startup,         // a worker starts
   startup_parent,  // the trainer's part of starting a worker, one after another
   idle,            // a worker without a task because the window is full
-  gpu_augment,     // part of compute; last, because draws depend on a stage's number
+  // Work of the device for the loader. Last, because draws depend on a stage's number.
+  gpu_augment,
+  gpu_decode,
 };
-inline constexpr std::size_t kStages = 16;
+inline constexpr std::size_t kStages = 17;
+
+// A queue of a device. It runs one task at a time, and does not wait for other queues.
+enum class Lane : std::uint8_t {
+  copy,
+  decode,   // JPEG engines, or kernels that decode
+  work,     // other kernels of the loader
+  compute,  // training
+};
+inline constexpr std::size_t kLanes = 4;
 
 // Cause that a nanosecond of GPU idle time is booked to. `other` is the remainder.
 enum class Cause : std::uint8_t {
@@ -98,6 +109,7 @@ struct Words;  // specialised per enum: static const std::vector<Word<Enum>>& ta
     static const std::vector<Word<Enum>>& table(); \
   }
 LOADERSCOPE_WORDS(Stage);
+LOADERSCOPE_WORDS(Lane);
 LOADERSCOPE_WORDS(Cause);
 LOADERSCOPE_WORDS(Why);
 LOADERSCOPE_WORDS(Executor);

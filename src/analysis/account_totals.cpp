@@ -13,6 +13,17 @@
 namespace loaderscope {
 namespace {
 
+constexpr std::array kDeviceParts = {&DeviceProduction::decode, &DeviceProduction::augment,
+                                     &DeviceProduction::lane_wait, &DeviceProduction::shared};
+
+// Rounding may have made a part larger than its whole.
+void limit_to_stalls(Account& account) {
+  DeviceProduction& device = account.device;
+  device.decode = std::min(device.decode, account.stall[Cause::decode]);
+  device.augment = std::min(device.augment, account.stall[Cause::augment]);
+  device.lane_wait = std::min(device.lane_wait, account.idle());
+}
+
 void add_row(Account& account, const StepRow& row) {
   account.compute += row.compute();
   for (std::size_t c = 0; c < kCauses; ++c) account.stall.at(c) += row.stall.at(c);
@@ -21,6 +32,7 @@ void add_row(Account& account, const StepRow& row) {
   for (std::size_t w = 0; w < kWhys; ++w) account.why.at(w) += row.why.at(w);
   account.order += row.order;
   account.clamped += row.clamped;
+  for (const auto part : kDeviceParts) account.device.*part += row.device.*part;
 }
 
 // Mean of `value(rank)` as its floor and the remainder, computed without a sum that could overflow.
@@ -105,6 +117,9 @@ Account mean_account(const std::vector<Account>& ranks) {
   mean.waiting_for_ranks = floor_mean(&Account::waiting_for_ranks);
   mean.order = floor_mean(&Account::order);
   mean.clamped = floor_mean(&Account::clamped);
+  for (const auto part : kDeviceParts)
+    mean.device.*part = rank_mean(ranks, [part](const Account& a) { return a.device.*part; }).floor;
+  limit_to_stalls(mean);
 
   std::array<Mean, kWhys> whys;
   for (std::size_t w = 0; w < kWhys; ++w) {
@@ -131,6 +146,9 @@ Account with_busy(Account account, double busy) {
     if (stall > *largest) largest = &stall;
   }
   *largest += left;
+  for (Nanos* part : {&account.device.decode, &account.device.augment, &account.device.lane_wait})
+    *part = static_cast<Nanos>(std::llround(static_cast<double>(*part) * factor));
+  limit_to_stalls(account);
   return account;
 }
 

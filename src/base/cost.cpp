@@ -23,6 +23,8 @@ const char* why_no_cost(Stage stage) {
       return "compute has its own flag: --compute 12ms";
     case Stage::gpu_augment:
       return "gpu-augment is what --transfer u8 leaves to a real device";
+    case Stage::gpu_decode:
+      return "gpu-decode is work of a real device";
     case Stage::opaque:
       return "opaque is what cannot be seen inside another loader";
     case Stage::idle:

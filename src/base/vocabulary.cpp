@@ -20,11 +20,21 @@ const std::vector<Word<Stage>>& Words<Stage>::table() {
       {Stage::h2d, "h2d", "Copy a batch from the host to the device."},
       {Stage::launch, "launch", "The trainer's own work between two batches."},
       {Stage::compute, "compute", "Train one step on the device."},
-      {Stage::gpu_augment, "gpu-augment",
-       "Normalise a batch of bytes on the device; a part of compute."},
+      {Stage::gpu_augment, "gpu-augment", "Crop, resize, flip and convert a batch on the device."},
+      {Stage::gpu_decode, "gpu-decode", "Decode the images of a batch on the device."},
       {Stage::startup, "startup", "Start one worker."},
       {Stage::startup_parent, "startup.parent", "Start one worker after another in the trainer."},
       {Stage::idle, "idle", "A worker is idle because the prefetch depth is reached."},
+  };
+  return words;
+}
+
+const std::vector<Word<Lane>>& Words<Lane>::table() {
+  static const std::vector<Word<Lane>> words = {
+      {Lane::copy, "copy", "Copies of batches to the device."},
+      {Lane::decode, "decode", "The JPEG engines, or kernels that decode."},
+      {Lane::work, "work", "Other kernels of the loader."},
+      {Lane::compute, "compute", "Training steps."},
   };
   return words;
 }
@@ -195,8 +205,10 @@ Cause stage_cause(Stage stage) {
     case Stage::read_decompress:
       return Cause::read;
     case Stage::decode:
+    case Stage::gpu_decode:
       return Cause::decode;
     case Stage::augment:
+    case Stage::gpu_augment:
       return Cause::augment;
     case Stage::collate:
       return Cause::collate;
@@ -217,7 +229,6 @@ Cause stage_cause(Stage stage) {
     case Stage::idle:
       return Cause::prefetch;
     case Stage::compute:
-    case Stage::gpu_augment:
       return Cause::other;  // no stall; unused
   }
   return Cause::other;

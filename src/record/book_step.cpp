@@ -8,27 +8,7 @@
 namespace loaderscope {
 namespace {
 
-__extension__ typedef __int128 Wide;
-
-// The part of `whole` (spread evenly over `over`) that falls into `within`, in integer ns. Parts of
-// adjoining ranges add up to `whole` exactly.
-Nanos prorate(Nanos whole, TimeRange over, TimeRange within) {
-  if (whole == 0 || over.empty()) return 0;
-  const auto up_to = [&](Nanos at) {
-    const Nanos inside = std::clamp(at, over.begin, over.end) - over.begin;
-    return static_cast<Nanos>(static_cast<Wide>(whole) * inside / over.length());
-  };
-  return up_to(within.end) - up_to(within.begin);
-}
-
 TimeRange time_range(const Interval& interval) { return {interval.begin, interval.end}; }
-
-// Returns the run-queue delay in ns of the part of `work` that lies in `within`.
-Nanos queued_time(const Interval& work, TimeRange within) {
-  if (!work.ran()) return 0;
-  const TimeRange whole = time_range(work), inside = intersect(whole, within);
-  return inside.empty() ? 0 : prorate(std::min(work.queued, whole.length()), whole, inside);
-}
 
 // Books ranges of one step's idle time into its row.
 class StallBooker {
@@ -37,9 +17,14 @@ class StallBooker {
 
   // Books all of `idle`, a range in which the device waited for `step`.
   void book(TimeRange idle) {
-    book_with_trainer(intersect(idle, {events_.take, kNever}));
-    book_hand_over(intersect(idle, {events_.deliverable, events_.take}));
-    book_finished(intersect(idle, {events_.finished, events_.deliverable}));
+    const bool on_device = events_.is_made_on_device();
+    const Nanos handed = on_device ? events_.handed : events_.deliverable;
+    const Nanos made = events_.is_made_late() ? events_.made_end() : events_.deliverable;
+    const TimeRange after = intersect(idle, {made, kNever});
+    book_with_trainer(intersect(after, {events_.take, kNever}));
+    book_hand_over(intersect(after, {events_.deliverable, events_.take}));
+    if (on_device) book_device(intersect(idle, {handed, made}));
+    book_finished(intersect(idle, {events_.finished, handed}));
     book_production({idle.begin, std::min(idle.end, events_.finished)});
     row_.order += intersect(idle, {step_.later_ready, events_.deliverable}).length();
   }
@@ -47,16 +32,22 @@ class StallBooker {
   // Adds the second label of the idle time that was booked to production. Start-up has its why
   // already.
   void label_production() {
-    if (events_.first_of_epoch) {
-      row_.why[Why::epoch] += produced_;
-      return;
-    }
-    const Nanos depth = std::min(events_.worker_idle, produced_);
-    row_.why[Why::depth] += depth;
-    row_.why[events_.worker_idle == 0 ? Why::capacity : Why::latency] += produced_ - depth;
+    label(produced_, events_.worker_idle);
+    label(made_on_device_, events_.slot_wait);
   }
 
  private:
+  // Labels `made` ns. `rested`: their maker was idle before because there was no room.
+  void label(Nanos made, Nanos rested) {
+    if (events_.first_of_epoch) {
+      row_.why[Why::epoch] += made;
+      return;
+    }
+    const Nanos depth = std::min(rested, made);
+    row_.why[Why::depth] += depth;
+    row_.why[rested == 0 ? Why::capacity : Why::latency] += made - depth;
+  }
+
   // Applies rules 1 and 2: the trainer had the batch. The device does not wait for a launch that
   // runs while the batch is copied.
   void book_with_trainer(TimeRange idle) {
@@ -77,7 +68,7 @@ class StallBooker {
     if (idle.empty()) return;
     book_not_asking(intersect(idle, {events_.deliverable, events_.ask}));
     const TimeRange asking = intersect(idle, {events_.ask, events_.take});
-    const bool receives = events_.receive.ran() && !events_.pin.ran();
+    const bool receives = events_.trainer_receives();
     const Nanos continued = receives ? std::min(events_.receive.begin, events_.take) : events_.take;
     const Nanos waking = intersect(asking, {continued - events_.take_queued, continued}).length();
     const Nanos answering = receives ? book_answering(asking) : 0;
@@ -89,6 +80,20 @@ class StallBooker {
     const Nanos queued = intersect(idle, {events_.ask - events_.ask_queued, events_.ask}).length();
     add(Cause::launch, idle.length(), queued);
     row_.not_asking += idle.length() - queued;
+  }
+
+  // The device thread has the batch.
+  void book_device(TimeRange idle) {
+    if (idle.empty()) return;
+    visit_device_waits(events_, idle, [&](const DeviceWait& wait) {
+      const Cause cause = stage_cause(wait.task->stage);
+      const Nanos length = wait.range.length(), booked = length - wait.queued;
+      add(cause, length, wait.queued);
+      if (!wait.runs) row_.device.lane_wait += booked;
+      if (!makes_batches(cause)) return;
+      made_on_device_ += length;
+      (cause == Cause::decode ? row_.device.decode : row_.device.augment) += booked;
+    });
   }
 
   // Rules 3 and 4: finished, on its way to the trainer. While it waits for the pin thread or is
@@ -201,7 +206,8 @@ class StallBooker {
   const StepView& step_;
   const StepEvents& events_;
   StepRow& row_;
-  Nanos produced_ = 0;
+  Nanos produced_ = 0;        // ns of workers that get a why
+  Nanos made_on_device_ = 0;  // ns of the device that get a why
 };
 
 StepRow make_row(const StepEvents& events, Nanos idle_begin) {
@@ -220,6 +226,7 @@ StepRow make_row(const StepEvents& events, Nanos idle_begin) {
   row.idle_begin = idle_begin;
   row.compute_begin = events.compute.begin;
   row.compute_end = events.compute.end;
+  if (events.is_made_late()) row.made_end = events.made_end();
   return row;
 }
 
@@ -232,13 +239,26 @@ Nanos clamp_into_order(StepEvents& events, Nanos idle_begin) {
     moved += at_least - value;
     value = at_least;
   };
+  const std::span tasks(events.made.data(), events.device_work().size());
+  if (!tasks.empty()) {
+    raise(events.handed, events.finished);
+    raise(events.deliverable, events.handed);
+  }
+  for (DeviceWork& task : tasks) {
+    raise(task.submit.begin, events.handed);
+    raise(task.submit.end, task.submit.begin);
+    raise(task.at.begin, task.submit.begin);
+    raise(task.at.end, task.at.begin);
+  }
   raise(events.deliverable, events.finished);
   raise(events.take, std::max(events.ask, events.deliverable));
   if (events.copy.ran()) {
     raise(events.copy.begin, events.take);
     raise(events.copy.end, events.copy.begin);
   }
-  const Nanos copied = events.copy.ran() ? events.copy.end : events.take;
+  if (!tasks.empty()) raise(events.submitted, events.take);
+  const Nanos copied =
+      std::max(events.copy.ran() ? events.copy.end : events.take, events.made_end());
   raise(events.compute.begin, std::max(idle_begin, copied));
   raise(events.compute.end, events.compute.begin);
   // `ready` is derived, not measured: bringing it into its range moves nothing.

@@ -1,6 +1,7 @@
 #include "record/critical_path_tracker.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace loaderscope {
 namespace {
@@ -62,7 +63,11 @@ PathTail CriticalPathTracker::latest(std::initializer_list<const PathTail*> cand
 }
 
 void CriticalPathTracker::begin_step(const StepEvents& events) {
-  forget_before(computes_, events.ask);
+  // The device thread may have waited for a compute that freed a slot.
+  const bool on_device = events.is_made_on_device();
+  forget_before(computes_, on_device ? std::min(events.ask, deliverable_) : events.ask);
+  deliverable_ = events.deliverable;
+  if (!on_device) made_ = {};
   asked_ = latest({&trainer_, &copied_, compute_before(events.ask)}, events.ask);
   asked_.extend(events.ask, Cause::launch, events.ask_queued);
   dispatched_ = events.dispatched;
@@ -119,14 +124,50 @@ PathTail CriticalPathTracker::hand_over(const StepEvents& events, Cause maker) {
     way.extend(events.pin.end, Cause::pin, events.pin.queued);
     pin_thread_ = way;
   }
+  if (events.is_made_on_device()) {
+    way.extend(events.handed, Cause::transport);
+    way = make_on_device(events, way);
+  }
   way.extend(events.deliverable, Cause::transport);
   return way;
+}
+
+// Follows the device thread, which submits the tasks of a batch, and the tasks on the device.
+// Returns the path of the thread.
+PathTail CriticalPathTracker::make_on_device(const StepEvents& events, const PathTail& handed) {
+  const std::span<const DeviceWork> tasks = events.device_work();
+  const Nanos first = tasks.front().submit.begin;
+  PathTail thread = latest({&handed, &device_thread_, compute_before(first)}, first);
+  std::array<PathTail, kMaxDeviceWork> submitted;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const Cause cause = stage_cause(tasks[i].stage);
+    thread.extend(tasks[i].submit.begin, cause);
+    submitted.at(i) = thread;
+    thread.extend(tasks[i].submit.end, cause, tasks[i].submit.queued);
+  }
+  device_thread_ = thread;
+
+  std::array<std::size_t, kMaxDeviceWork> order{};
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto used = order.begin() + static_cast<std::ptrdiff_t>(tasks.size());
+  std::stable_sort(order.begin(), used,
+                   [&](std::size_t a, std::size_t b) { return tasks[a].at.end < tasks[b].at.end; });
+  made_ = {};
+  for (auto i = order.begin(); i != used; ++i) {
+    const DeviceWork& task = tasks[*i];
+    PathTail& lane = lanes_.at(index_of(task.lane));
+    lane = latest({&submitted.at(*i), &made_, &lane}, task.at.begin);
+    lane.extend(task.at.begin, stage_cause(task.stage));
+    lane.extend(task.at.end, stage_cause(task.stage));
+    made_ = lane;
+  }
+  return thread;
 }
 
 void CriticalPathTracker::get_ready(const StepEvents& events, Cause maker) {
   const PathTail batch = hand_over(events, maker);
   PathTail taken = batch.known() && batch.end > asked_.end ? batch : asked_;
-  const bool trainer_receives = events.receive.ran() && !events.pin.ran();
+  const bool trainer_receives = events.trainer_receives();
   if (trainer_receives && events.answering > 0) {
     taken.extend(std::min(events.receive.begin, events.take), Cause::transport);
     taken.extend(std::min(events.receive.begin + events.answering, events.take), maker);
@@ -137,7 +178,7 @@ void CriticalPathTracker::get_ready(const StepEvents& events, Cause maker) {
   trainer_ = taken;
   copy(events, taken);
   launch(events, taken);
-  ready_ = latest({&trainer_, &copied_, compute_before(events.ready)}, events.ready);
+  ready_ = latest({&trainer_, &copied_, &made_, compute_before(events.ready)}, events.ready);
   ready_.extend(events.ready, Cause::launch);
 }
 

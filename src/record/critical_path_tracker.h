@@ -4,6 +4,7 @@
 // carried forward with the steps, so no events are stored.
 #pragma once
 
+#include <array>
 #include <initializer_list>
 #include <span>
 #include <vector>
@@ -52,6 +53,7 @@ class CriticalPathTracker {
   Worker& worker(std::int32_t number) { return worker_entry(workers_, number); }
   void begin_batch(Worker& worker, Nanos begin);
   PathTail hand_over(const StepEvents& events, Cause maker);
+  PathTail make_on_device(const StepEvents& events, const PathTail& handed);
   void copy(const StepEvents& events, const PathTail& taken);
   void launch(const StepEvents& events, const PathTail& taken);
   const PathTail* compute_before(Nanos at) const;
@@ -59,6 +61,9 @@ class CriticalPathTracker {
 
   std::vector<Worker> workers_;  // one per worker seen so far
   PathTail pin_thread_, trainer_, copied_, asked_, ready_, last_compute_;
+  PathTail device_thread_, made_;  // made_: end of production of the current step
+  std::array<PathTail, kLanes> lanes_;
+  Nanos deliverable_ = 0;      // arrival of the batch before in the trainer's queue
   Fifo<PathTail> dispatches_;  // takes, and begins of epochs
   Fifo<PathTail> computes_;    // computes that a later step may have waited for
   Nanos dispatched_ = 0;       // dispatch of the current step

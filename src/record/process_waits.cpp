@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "record/rows_of_ranks.h"
@@ -12,6 +13,7 @@ namespace {
 struct Booked {
   PerCause<Nanos> stall{};
   PerWhy<Nanos> why{};
+  DeviceProduction device;
 };
 
 Nanos overlap(Nanos begin, Nanos end, Nanos from, Nanos until) {
@@ -25,15 +27,18 @@ class IdleFromItsEnd {
 
   Booked last(Nanos wait) {  // no more than there is
     const Nanos from = row_.compute_begin - wait;
-    const Nanos had_batch = std::max(row_.take, row_.idle_begin);
+    const Nanos had_batch =
+        std::max(row_.made_end > 0 ? row_.made_end : row_.take, row_.idle_begin);
     take_copy_and_launch(std::max(from, had_batch), had_batch);
-    const Nanos before = std::max<Nanos>(0, had_batch - from);
+    Nanos before = std::max<Nanos>(0, had_batch - from);
+    const Nanos on_device = row_.made_end > 0 ? take_from_device(before) : 0;
+    before -= std::min(before, on_device + booked_copy_);
     const Nanos on_its_way = take_in_parts(before, &IdleFromItsEnd::is_way);
     const Nanos collated = take_in_parts(before - on_its_way, &IdleFromItsEnd::is_collating);
     const Nanos made =
         collated + take_in_parts(before - on_its_way - collated, &IdleFromItsEnd::is_making);
     const Nanos up = take_in_parts(before - on_its_way - made, &IdleFromItsEnd::is_startup);
-    label(made - booked_.stall[Cause::other], up);
+    label(made + on_device - booked_.stall[Cause::other], up);
     booked_.stall[Cause::launch] +=
         wait - std::accumulate(booked_.stall.begin(), booked_.stall.end(), Nanos{0});
     return booked_;
@@ -60,6 +65,24 @@ class IdleFromItsEnd {
     booked_.stall[Cause::launch] += launched(from);
     Nanos& launch = left_[Cause::launch];
     launch = std::max<Nanos>(0, launch - launched(had_batch));
+  }
+
+  // Takes up to `most` of what the device made, and of the copies before that. Returns the part
+  // that it made.
+  Nanos take_from_device(Nanos most) {
+    const Nanos decoded = std::min(row_.device.decode, left_[Cause::decode]);
+    const Nanos augmented = std::min(row_.device.augment, left_[Cause::augment]);
+    booked_.device.augment = std::min(most, augmented);
+    booked_.device.decode = std::min(most - booked_.device.augment, decoded);
+    const Nanos made = booked_.device.stall();
+    booked_copy_ = std::min(most - made, left_[Cause::h2d]);
+    for (const auto& [cause, taken] :
+         {std::pair{Cause::augment, booked_.device.augment},
+          std::pair{Cause::decode, booked_.device.decode}, std::pair{Cause::h2d, booked_copy_}}) {
+      booked_.stall[cause] += taken;
+      left_[cause] -= taken;
+    }
+    return made;
   }
 
   // Up to `most` of the causes that `is_one`, each as large a part of it as it is of them.
@@ -92,7 +115,8 @@ class IdleFromItsEnd {
   }
 
   const StepRow& row_;
-  PerCause<Nanos> left_;  // not taken
+  PerCause<Nanos> left_;   // not taken
+  Nanos booked_copy_ = 0;  // copies of the device
   Booked booked_;
 };
 
@@ -104,6 +128,8 @@ void book_wait_for(const StepRow& slowest, Nanos wait, StepRow& row) {
   row.stall[Cause::launch] -= moved;
   for (std::size_t i = 0; i < kCauses; ++i) row.stall.at(i) += booked.stall.at(i);
   for (std::size_t i = 0; i < kWhys; ++i) row.why.at(i) += booked.why.at(i);
+  row.device.decode += booked.device.decode;
+  row.device.augment += booked.device.augment;
 }
 
 void book_wait_for_missing(Nanos wait, StepRow& row) {

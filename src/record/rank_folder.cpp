@@ -71,6 +71,9 @@ void StageTotals::add_step(const StepEvents& events) {
   add(Stage::h2d, events.copy, events.delivered_bytes);
   add(Stage::launch, events.launch, 0);
   if (events.compute.wall() > 0) add(Stage::compute, events.compute, 0);
+  for (const DeviceWork& task : events.device_work())
+    stages[task.stage].add(task.at.wall(), task.submit.cpu, task.submit.queued,
+                           task.stage == Stage::h2d ? events.copied_bytes : events.delivered_bytes);
   if (events.augmented > 0)
     stages[Stage::gpu_augment].add(events.augmented, 0, 0, events.delivered_bytes);
   samples += events.samples;
@@ -178,6 +181,8 @@ StepRow RankFolder::end_step(const StepView& own, const StepView* straggler,
   if (options_.ranks_elsewhere && straggler == nullptr)
     row.waiting_for_ranks = current_->compute.begin - current_->ready;
   row.clamped = current_clamped_;
+  row.device.shared = shared_with_compute();
+  keep_compute();
   if (!row.warmup && !window_open_) open_window(row);
   last_end_ = record_.window_end = row.compute_end;
   if (options_.only_account) {
@@ -194,6 +199,33 @@ StepRow RankFolder::end_step(const StepView& own, const StepView* straggler,
   parts_.end_step();
   record_.rows.push_back(row);  // at the end: where it throws, the step is folded all the same
   return row;
+}
+
+// Returns the time in which the device made the current batch and computed an earlier step.
+Nanos RankFolder::shared_with_compute() const {
+  std::vector<TimeRange> making;
+  for (const DeviceWork& task : current_->device_work())
+    if (task.stage != Stage::h2d) making.push_back({task.at.begin, task.at.end});
+  std::sort(making.begin(), making.end(),
+            [](TimeRange a, TimeRange b) { return a.begin < b.begin; });
+  Nanos shared = 0, counted_until = 0;
+  for (TimeRange part : making) {
+    part.begin = std::max(part.begin, counted_until);
+    counted_until = std::max(counted_until, part.end);
+    for (std::size_t i = 0; i < computes_.size(); ++i)
+      shared += intersect(part, computes_[i]).length();
+  }
+  return shared;
+}
+
+// The device thread begins the next batch after this one was deliverable. Before the first step
+// that is made on the device, only the last compute is kept.
+void RankFolder::keep_compute() {
+  made_on_device_ = made_on_device_ || current_->is_made_on_device();
+  if (!made_on_device_ && !computes_.empty()) computes_.pop_front();
+  computes_.push_back({current_->compute.begin, current_->compute.end});
+  while (!computes_.empty() && computes_.front().end <= current_->deliverable)
+    computes_.pop_front();
 }
 
 void RankFolder::open_window(const StepRow& first) {

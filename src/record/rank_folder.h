@@ -75,6 +75,8 @@ class RankFolder {
   void put_timeline(const Worker& worker, std::vector<Span>& timeline) const;
   Cause chief_maker() const;
   Nanos later_ready(std::int64_t batch);
+  Nanos shared_with_compute() const;
+  void keep_compute();
   void open_window(const StepRow& first);
   void count_step();
   void keep_late(std::int32_t worker, const SpansInFlight::Part& part);
@@ -90,7 +92,9 @@ class RankFolder {
   const StepEvents* current_ = nullptr;  // current step
   Cause maker_ = Cause::transport;       // main cause of the CPU time of its batch
   Nanos current_clamped_ = 0;
-  Nanos last_end_ = 0;  // end of the last compute, or the first ask
+  Nanos last_end_ = 0;           // end of the last compute, or the first ask
+  bool made_on_device_ = false;  // true once a step was made on the device
+  Fifo<TimeRange> computes_{1};  // computes during which a later batch may be made
 
   bool window_open_ = false;
   bool closed_ = false;

@@ -12,18 +12,25 @@ void shift_point(Nanos& at, Nanos delta) {
 
 void shift_row(StepRow& row, Nanos delta) {
   for (Nanos* at : {&row.ask, &row.deliverable, &row.take, &row.copy_begin, &row.copy_end,
-                    &row.idle_begin, &row.compute_begin, &row.compute_end})
+                    &row.idle_begin, &row.compute_begin, &row.compute_end, &row.made_end})
     shift_point(*at, delta);
 }
 
 void shift_events(StepEvents& events, Nanos delta) {
   for (Nanos* at : {&events.epoch_dispatch, &events.dispatched, &events.begun, &events.finished,
-                    &events.deliverable, &events.ask, &events.take, &events.ready})
+                    &events.deliverable, &events.ask, &events.take, &events.ready, &events.handed,
+                    &events.submitted})
     shift_point(*at, delta);
-  for (Interval* part : {&events.send, &events.receive, &events.pin, &events.copy, &events.launch,
-                         &events.compute}) {
-    shift_point(part->begin, delta);
-    shift_point(part->end, delta);
+  const auto shift = [&](Interval& part) {
+    shift_point(part.begin, delta);
+    shift_point(part.end, delta);
+  };
+  for (Interval* part :
+       {&events.send, &events.receive, &events.pin, &events.copy, &events.launch, &events.compute})
+    shift(*part);
+  for (DeviceWork& task : events.made) {
+    shift(task.submit);
+    shift(task.at);
   }
 }
 

@@ -64,6 +64,7 @@ class RandomFacts {
     options_.in_order = !dice_.chance(4);
     options_.sync_ranks = dice_.chance(2);
     inline_ = dice_.chance(5);
+    on_device_ = dice_.chance(2);
     longest_ = dice_.pick<std::int64_t>({3, 20, 1000});
     for (std::int32_t rank = 0; rank < options_.ranks; ++rank) ranks_.push_back({});
     make_steps();
@@ -78,6 +79,9 @@ class RandomFacts {
              {&step.copy.begin, &step.copy.end, &step.compute.begin, &step.compute.end}) {
           if (*t != kNever && dice_.chance(2)) *t += some() - some();
         }
+        for (std::size_t i = 0; i < step.made_count; ++i)
+          for (Nanos* t : {&step.made.at(i).at.begin, &step.made.at(i).at.end})
+            if (dice_.chance(2)) *t += some() - some();
       }
     }
   }
@@ -174,20 +178,43 @@ class RandomFacts {
     } else {
       step.receive = {};
     }
+    if (on_device_ && (k == 0 || !dice_.chance(4)))
+      make_on_device(step, at, k == 0 ? 0 : rank.steps.back().deliverable);
     step.deliverable = at;
     step.ask = std::max<Nanos>(0, at - some()) + some();
     step.ask_queued = dice_.chance(2) ? std::min(step.ask, some()) : 0;
     at = std::max(at, step.ask);
     step.take_queued = dice_.chance(2) ? some() : 0;
-    if (!step.pin.ran() && dice_.chance(2)) step.receive = next_interval(at);
+    if (!step.pin.ran() && !step.is_made_on_device() && dice_.chance(2))
+      step.receive = next_interval(at);
     step.take = at += some();
     const Nanos taken = at;
     if (dice_.chance(2)) step.copy = next_interval(at);
     at = dice_.chance(2) ? at : taken;  // an asynchronous copy overlaps the launch
     if (dice_.chance(2)) step.launch = next_interval(at);
-    at = std::max(at, step.copy.ran() ? step.copy.end : at);
+    step.submitted = at;
+    at = std::max({at, step.copy.ran() ? step.copy.end : at, step.made_end()});
     step.ready = std::max(idle_begin, at + some());
     return step;
+  }
+
+  // The device thread has the batch at `at`, and has submitted the batch before at `before`.
+  void make_on_device(StepEvents& step, Nanos& at, Nanos before) {
+    step.handed = at;
+    step.slot_wait = some();
+    step.made_count = static_cast<std::uint8_t>(dice_.between(1, kMaxDeviceWork));
+    at = std::max(at, before);
+    Nanos end = at;
+    for (std::size_t i = 0; i < step.made_count; ++i) {
+      DeviceWork& task = step.made.at(i);
+      task.stage = dice_.pick<Stage>({Stage::h2d, Stage::gpu_decode, Stage::gpu_augment});
+      task.lane = dice_.pick<Lane>({Lane::copy, Lane::decode, Lane::work});
+      task.submit = next_interval(at);
+      if (dice_.chance(2)) end = at;
+      end = std::max(end, task.submit.begin);
+      task.at = next_interval(end);
+    }
+    at += some();
   }
 
   void make_workers(Rank& rank) {
@@ -232,6 +259,7 @@ class RandomFacts {
   Dice dice_;
   FoldOptions options_;
   bool inline_ = false;
+  bool on_device_ = false;  // the device makes most batches
   Nanos longest_ = 1;
   std::vector<Rank> ranks_;
 };

@@ -18,6 +18,8 @@ struct Decision {
   bool not_asking = false;
   bool is_epoch = false;   // has why = epoch whatever the batch
   bool is_making = false;  // gets the why of its batch
+  bool on_device = false;  // made on the device
+  bool lane_wait = false;  // no task of the batch runs
   // Work in progress. Its run-queue delay is booked as contention.
   Interval work = {};
 };
@@ -60,7 +62,8 @@ Interval waking(Nanos end, Nanos queued, Nanos t) {
 // Rule 4: the batch waits to be received, or to be taken.
 Decision decide_hand_over(const StepEvents& batch, Nanos t) {
   if (holds(batch.receive, t)) return {.cause = Cause::transport, .work = batch.receive};
-  const bool trainer_receives = batch.receive.ran() && !batch.pin.ran();
+  // The device thread, if there is one, receives in its place.
+  const bool trainer_receives = batch.receive.ran() && !batch.pin.ran() && batch.made_count == 0;
   const Nanos woken = trainer_receives ? batch.receive.begin : batch.take;
   return {.cause = Cause::transport, .work = waking(woken, batch.take_queued, t)};
 }
@@ -97,8 +100,9 @@ Decision decide_making(const KeptRank& rank, const StepEvents& batch, Nanos t) {
           .work = {span->begin, span->end, span->cpu, span->queued}};
 }
 
-// Returns the cause of the device's wait for `batch` at the instant `t`.
-Decision decide(const KeptRank& rank, const StepEvents& batch, Nanos t) {
+// Returns the cause of the device's wait for `batch` at the instant `t`, for a batch that is made
+// on the host.
+Decision decide_host(const KeptRank& rank, const StepEvents& batch, Nanos t) {
   const bool trainer_has_it = t >= batch.take;
   const bool trainer_asks = t >= batch.ask;
   const bool is_deliverable = t >= batch.deliverable;
@@ -122,6 +126,76 @@ Decision decide(const KeptRank& rank, const StepEvents& batch, Nanos t) {
   return {.cause = Cause::transport};
 }
 
+// Returns the task of the batch that ends last; of equals the first. Null if `wanted` is false for
+// all.
+template <class Wanted>
+const DeviceWork* last_to_end(const StepEvents& batch, const Wanted& wanted) {
+  const DeviceWork* found = nullptr;
+  for (std::size_t i = 0; i < batch.made_count; ++i) {
+    const DeviceWork& task = batch.made.at(i);
+    if (wanted(task) && (found == nullptr || task.at.end > found->at.end)) found = &task;
+  }
+  return found;
+}
+
+// Returns the task that begins first after `t`; of equals the first. Null if none does.
+const DeviceWork* next_to_begin(const StepEvents& batch, Nanos t) {
+  const DeviceWork* found = nullptr;
+  for (std::size_t i = 0; i < batch.made_count; ++i) {
+    const DeviceWork& task = batch.made.at(i);
+    if (task.at.begin > t && (found == nullptr || task.at.begin < found->at.begin)) found = &task;
+  }
+  return found;
+}
+
+bool takes_any(const DeviceWork&) { return true; }
+
+// Returns the end of production on the device if it is later than all that the trainer does, else
+// 0.
+Nanos late_end(const StepEvents& batch) {
+  const DeviceWork* last = last_to_end(batch, takes_any);
+  if (last == nullptr) return 0;
+  Nanos trainer = std::max(batch.take, batch.submitted);
+  if (batch.copy.ran()) trainer = std::max(trainer, batch.copy.end);
+  return last->at.end > trainer ? last->at.end : 0;
+}
+
+Decision wait_for_task(const DeviceWork& task, bool runs, Interval work) {
+  Decision decision;
+  switch (task.stage) {
+    case Stage::gpu_decode:
+      decision.cause = Cause::decode;
+      break;
+    case Stage::gpu_augment:
+      decision.cause = Cause::augment;
+      break;
+    default:
+      decision.cause = Cause::h2d;
+  }
+  decision.on_device = decision.is_making = decision.cause != Cause::h2d;
+  decision.lane_wait = !runs;
+  decision.work = work;
+  return decision;
+}
+
+// Rules B0 to B3.
+Decision decide(const KeptRank& rank, const StepEvents& batch, Nanos t) {
+  if (batch.made_count == 0) return decide_host(rank, batch, t);
+  const Nanos late = late_end(batch);
+  if (t >= (late > 0 ? late : batch.deliverable)) return decide_host(rank, batch, t);
+  if (t < batch.handed) {
+    StepEvents before = batch;
+    before.deliverable = batch.handed;
+    return decide_host(rank, before, t);
+  }
+  const auto runs = [t](const DeviceWork& task) { return holds(task.at, t); };
+  if (const DeviceWork* running = last_to_end(batch, runs))
+    return wait_for_task(*running, true, {});
+  if (const DeviceWork* next = next_to_begin(batch, t))
+    return wait_for_task(*next, false, at_work(next->submit, t));
+  return wait_for_task(*last_to_end(batch, takes_any), false, {});
+}
+
 // Returns the run-queue delay in the first `at - begin` ns of the work, in ns.
 Nanos queued_until(const Interval& work, Nanos at) {
   __extension__ typedef __int128 Wide;
@@ -141,7 +215,7 @@ class Recomputation {
     const bool waits = slowest != nullptr && slowest != &rank;
 
     OracleRow row;
-    Nanos made = 0, made_by_slowest = 0;  // ns that get a why
+    Made made, made_by_slowest;
     const std::vector<Nanos> instants = time_points(rank, slowest, k);
     for (std::size_t i = 0; i + 1 < instants.size(); ++i) {
       const Nanos from = instants[i], to = instants[i + 1];
@@ -156,12 +230,42 @@ class Recomputation {
         book(row, *slowest, slowest->steps.at(k), from, to, made_by_slowest);
       }
     }
+    row.made_end = late_end(step);
+    row.device.shared = shared_time(rank, k);
     label(row, step, made);
     if (waits) label(row, slowest->steps.at(k), made_by_slowest);
     return row;
   }
 
  private:
+  struct Made {  // ns that get a why
+    Nanos worker_made = 0, device_made = 0;
+  };
+
+  // Every instant at which production of the step and an earlier compute run.
+  static Nanos shared_time(const KeptRank& rank, std::size_t k) {
+    const StepEvents& step = rank.steps[k];
+    std::set<Nanos> points;
+    const auto add = [&](const Interval& interval) {
+      points.insert(interval.begin);
+      points.insert(interval.end);
+    };
+    for (std::size_t i = 0; i < step.made_count; ++i) add(step.made.at(i).at);
+    if (points.empty()) return 0;
+    for (std::size_t before = 0; before < k; ++before) add(rank.steps[before].compute);
+    Nanos shared = 0;
+    for (auto at = points.begin(); std::next(at) != points.end(); ++at) {
+      const bool makes = last_to_end(step, [&](const DeviceWork& task) {
+                           return task.stage != Stage::h2d && holds(task.at, *at);
+                         }) != nullptr;
+      const bool computes =
+          std::any_of(rank.steps.begin(), rank.steps.begin() + static_cast<std::ptrdiff_t>(k),
+                      [&](const StepEvents& earlier) { return holds(earlier.compute, *at); });
+      if (makes && computes) shared += *std::next(at) - *at;
+    }
+    return shared;
+  }
+
   static Nanos idle_begin(const KeptRank& rank, std::size_t k) {
     return k == 0 ? rank.first_ask : rank.steps[k - 1].compute.end;
   }
@@ -195,6 +299,12 @@ class Recomputation {
         add(interval.begin);
         add(interval.end);
       }
+      add(step.handed);
+      for (std::size_t i = 0; i < step.made_count; ++i) {
+        const DeviceWork& task = step.made.at(i);
+        for (const Nanos t : {task.submit.begin, task.submit.end, task.at.begin, task.at.end})
+          add(t);
+      }
       for (const auto& [batch, at] : each->deliverable) add(at);
       const auto worker = each->workers.find(step.worker);
       if (worker == each->workers.end()) continue;
@@ -210,7 +320,7 @@ class Recomputation {
   }
 
   void book(OracleRow& row, const KeptRank& rank, const StepEvents& batch, Nanos from, Nanos to,
-            Nanos& made) const {
+            Made& made) const {
     const Decision decision = decide(rank, batch, from);
     const Nanos length = to - from;
     Nanos queued = 0;
@@ -220,8 +330,11 @@ class Recomputation {
     row.stall[decision.cause] += length - queued;
     if (decision.not_asking) row.not_asking += length - queued;
     if (decision.is_epoch) row.why[Why::epoch] += length;
+    if (decision.lane_wait) row.device.lane_wait += length - queued;
+    if (decision.on_device)
+      (decision.cause == Cause::decode ? row.device.decode : row.device.augment) += length - queued;
     if (decision.is_making) {
-      made += length;
+      (decision.on_device ? made.device_made : made.worker_made) += length;
       row.contention_of_making += queued;
     }
     if (in_order_ && from < batch.deliverable && a_later_one_is_there(rank, batch, from))
@@ -234,14 +347,19 @@ class Recomputation {
     });
   }
 
-  static void label(OracleRow& row, const StepEvents& batch, Nanos made) {
+  static void label(OracleRow& row, const StepEvents& batch, const Made& made) {
+    label(row, batch, made.worker_made, batch.worker_idle);
+    label(row, batch, made.device_made, batch.slot_wait);
+  }
+
+  static void label(OracleRow& row, const StepEvents& batch, Nanos made, Nanos rested) {
     if (batch.first_of_epoch) {
       row.why[Why::epoch] += made;
       return;
     }
-    const Nanos depth = std::min(batch.worker_idle, made);
+    const Nanos depth = std::min(rested, made);
     row.why[Why::depth] += depth;
-    const bool had_no_rest = batch.worker_idle == 0;
+    const bool had_no_rest = rested == 0;
     row.why[had_no_rest ? Why::capacity : Why::latency] += made - depth;
   }
 
@@ -280,6 +398,11 @@ std::string difference(const StepRow& row, const OracleRow& expected) {
   compare("not asking", row.not_asking, expected.not_asking);
   compare("waiting for ranks", row.waiting_for_ranks, expected.waiting_for_ranks);
   compare("order", row.order, expected.order);
+  compare("decode on the device", row.device.decode, expected.device.decode);
+  compare("augment on the device", row.device.augment, expected.device.augment);
+  compare("lane wait", row.device.lane_wait, expected.device.lane_wait);
+  compare("shared", row.device.shared, expected.device.shared);
+  compare("made end", row.made_end, expected.made_end);
   return text;
 }
 

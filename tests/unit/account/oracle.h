@@ -45,6 +45,8 @@ struct OracleRow {
   Nanos waiting_for_ranks = 0;
   Nanos order = 0;
   Nanos contention_of_making = 0;  // the part of contention that has a why
+  DeviceProduction device;
+  Nanos made_end = 0;
 };
 
 // Returns a vector per rank with a row per step.
