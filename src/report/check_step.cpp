@@ -22,6 +22,9 @@ void check_booking(const JsonCursor& json, const StepRow& row) {
   }
   if (row.not_asking > row.stall[Cause::launch])
     json.fail("has more in not_asking_s than in launch");
+  if (row.device.decode > row.stall[Cause::decode] ||
+      row.device.augment > row.stall[Cause::augment] || row.device.lane_wait > row.idle())
+    json.fail("has more in on_device_s or lane_wait_s than in its stall");
   if (row.waiting_for_ranks > row.idle() || row.order > row.idle())
     json.fail("has waited longer for ranks or an order than it was idle");
 }

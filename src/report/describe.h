@@ -50,6 +50,8 @@ void describe_buckets(ResultVisitor& form, Histogram& histogram, std::int64_t mo
 
 // `knows_order`: what was ready when is known.
 void describe_account(ResultVisitor& form, Account& account, bool knows_order);
+// Members `on_device_s`, `lane_wait_s` and `shared_s`. Left out if nothing is made on a device.
+void describe_production(ResultVisitor& form, DeviceProduction& device);
 void describe_stalls(ResultVisitor& form, Account& account);  // members compute_s and stall_s
 void describe_stage(ResultVisitor& form, StageStats& stats);
 void describe_work(ResultVisitor& form, WorkCounts& work);

@@ -1,5 +1,8 @@
 // The long arrays of the result: steps, reservoir, exemplars. One line each, nothing held.
+#include <algorithm>
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "report/describe.h"
 
@@ -34,6 +37,39 @@ void describe_interval(ResultVisitor& form, std::string_view name, Interval& int
   });
 }
 
+void describe_task(ResultVisitor& form, DeviceWork& task) {
+  form.row("", "one task", [&] {
+    form.word("", task.stage, "stage");
+    form.word("", task.lane, "queue of the device");
+    form.moment_ns("", task.submit.begin, "begin of the host's call, ns since the first ask");
+    form.moment_ns("", task.submit.end, "end of that call, ns since the first ask");
+    form.whole("", task.submit.cpu, "CPU time of that call, ns");
+    form.whole("", task.submit.queued, "run-queue delay of that call, ns");
+    form.moment_ns("", task.at.begin, "begin on the device, ns since the first ask");
+    form.moment_ns("", task.at.end, "end on the device, ns since the first ask");
+  });
+}
+
+void describe_device_work(ResultVisitor& form, StepEvents& events) {
+  form.if_there("device", events.is_made_on_device(), AbsentValue::left_out, [&] {
+    form.object("device", "production on the device", [&] {
+      form.moment_ns("handed", events.handed, kNs);
+      form.moment_ns("submitted", events.submitted, kNs);
+      form.whole("slot_wait_ns", events.slot_wait, "wait for a free slot of the device, ns");
+      form.whole("copied_bytes", events.copied_bytes, "bytes that the tasks copied to the device");
+      std::vector<DeviceWork> tasks(events.device_work().begin(), events.device_work().end());
+      form.list("tasks", tasks, "tasks of the device, in the order of their submission",
+                [&](DeviceWork& task) { describe_task(form, task); });
+      if (!form.reads()) return;
+      if (tasks.size() > kMaxDeviceWork)
+        form.refuse("has " + std::to_string(tasks.size()) + " tasks, and a batch has at most " +
+                    std::to_string(kMaxDeviceWork));
+      events.made_count = static_cast<std::uint8_t>(tasks.size());
+      std::copy(tasks.begin(), tasks.end(), events.made.begin());
+    });
+  });
+}
+
 void describe_events(ResultVisitor& form, StepEvents& events) {
   form.whole("batch", events.batch, "dispatch index");
   form.flag("made_by_trainer", events.made_by_trainer, "without workers: made after the ask");
@@ -50,6 +86,7 @@ void describe_events(ResultVisitor& form, StepEvents& events) {
                     "just before sending, its worker had the interpreter and was busy, ns");
   describe_unless_0(form, "answering_ns", events.answering,
                     "of receiving, its worker was busy and was waited for, ns");
+  describe_device_work(form, events);
   form.object("times_ns", "moments; null: never", [&] {
     form.moment_ns("epoch_dispatch", events.epoch_dispatch, kNs);
     form.moment_ns("dispatched", events.dispatched, kNs);
@@ -156,6 +193,12 @@ void describe_step(ResultVisitor& form, std::int64_t rank, StepRow& row) {
                           "a later batch was ready meanwhile, seconds; left out when 0");
         describe_duration(form, "clamped_s", row.clamped,
                           "moved to bring times into order, seconds; left out when 0");
+        describe_production(form, row.device);
+        form.if_there("made_end_s", row.made_end != 0, AbsentValue::left_out, [&] {
+          form.moment("made_end_s", row.made_end,
+                      "the device ended its work on the batch, later than the trainer, seconds "
+                      "since the rank's first ask");
+        });
       },
       Lines::one);
 }

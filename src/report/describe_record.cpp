@@ -131,6 +131,24 @@ void describe_account(ResultVisitor& form, Account& account, bool knows_order) {
   });
   form.seconds("clamped_s", account.clamped,
                "moved to bring the times of steps into order, seconds");
+  describe_production(form, account.device);
+}
+
+void describe_production(ResultVisitor& form, DeviceProduction& device) {
+  form.if_there("on_device_s", device.stall() > 0, AbsentValue::left_out, [&] {
+    form.object("on_device_s", "parts of stall_s: the device itself made the batch", [&] {
+      form.seconds("decode", device.decode, "decoding on the device, seconds");
+      form.seconds("augment", device.augment, "augmenting on the device, seconds");
+    });
+  });
+  form.if_there("lane_wait_s", device.lane_wait > 0, AbsentValue::left_out, [&] {
+    form.seconds("lane_wait_s", device.lane_wait,
+                 "part of stall_s: no task of the batch ran on the device yet, seconds");
+  });
+  form.if_there("shared_s", device.shared > 0, AbsentValue::left_out, [&] {
+    form.seconds("shared_s", device.shared,
+                 "the device made batches during a compute; no part of stall_s, seconds");
+  });
 }
 
 void describe_program(ResultVisitor& form, std::optional<ProgramFacts>& known) {

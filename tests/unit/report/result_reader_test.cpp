@@ -230,6 +230,72 @@ TEST(ReadResult, RefusesWhatContradictsItself) {
               HasSubstr("does not end with its last step"));
 }
 
+// All batches of the result are made on the device, and late.
+RunRecord record_made_on_device() {
+  RunRecord record = full_record();
+  RankRecord& rank = record.ranks[0];
+  StepRows rows;
+  rank.rows.for_each([&](StepRow row) {
+    row.device = {row.stall[Cause::decode] / 2, 0, 1000, 2000};
+    row.made_end = row.compute_begin - 500;
+    rows.push_back(row);
+  });
+  rank.rows = std::move(rows);
+  Exemplar& exemplar = rank.exemplars[0];
+  exemplar.row.device = {exemplar.row.stall[Cause::decode] / 2, 0, 1000, 2000};
+  exemplar.row.made_end = exemplar.row.compute_begin - 500;
+  StepEvents& events = exemplar.events;
+  events.handed = kFirstAsk + 10;
+  events.submitted = kFirstAsk + 40;
+  events.slot_wait = 3;
+  events.copied_bytes = 7;
+  events.made_count = 2;
+  events.made[0] = {Stage::gpu_decode,
+                    Lane::decode,
+                    {kFirstAsk + 11, kFirstAsk + 13, 1, 1},
+                    {kFirstAsk + 14, kFirstAsk + 20}};
+  events.made[1] = {Stage::gpu_augment,
+                    Lane::work,
+                    {kFirstAsk + 13, kFirstAsk + 15},
+                    {kFirstAsk + 20, kFirstAsk + 30}};
+  return record;
+}
+
+TEST(ReadResult, GivesBackProductionOnDevice) {
+  const RunRecord written = record_made_on_device();
+  expect_same_after_reading(written);
+  const RunRecord read = parse_result(saved_json(written), "r.json").record;
+  EXPECT_EQ(read.ranks[0].rows.back(), written.ranks[0].rows.back());
+  EXPECT_GT(read.ranks[0].rows.back().device.decode, 0);
+  const StepEvents &a = written.ranks[0].exemplars[0].events,
+                   &b = read.ranks[0].exemplars[0].events;
+  EXPECT_EQ(b.made_count, 2);
+  EXPECT_EQ(b.made, a.made);
+  EXPECT_EQ(b.handed, a.handed);
+  EXPECT_EQ(b.copied_bytes, 7);
+}
+
+TEST(ReadResult, RefusesMoreProductionOnDeviceThanStall) {
+  RunRecord record = record_made_on_device();
+  StepRows rows;
+  record.ranks[0].rows.for_each([&](StepRow row) {
+    if (row.step == 10) row.device.decode = row.stall[Cause::decode] + 1;
+    rows.push_back(row);
+  });
+  record.ranks[0].rows = std::move(rows);
+  EXPECT_THAT(parse_error(saved_json(record)),
+              HasSubstr("has more in on_device_s or lane_wait_s than in its stall"));
+}
+
+TEST(ReadResult, RefusesMoreTasksOfDeviceThanABatchHas) {
+  std::string json = saved_json(record_made_on_device());
+  const std::string task = R"(["gpu-decode","decode",11,13,1,1,14,20],)";
+  const auto at = json.find(task);
+  ASSERT_NE(at, json.npos);
+  for (int i = 0; i < 6; ++i) json.insert(at, task);
+  EXPECT_THAT(parse_error(json), HasSubstr("has 8 tasks, and a batch has at most 6"));
+}
+
 // 2^64 ranks more than there are: a sum in 64 bits would be right.
 TEST(ReadResult, RefusesHostsWithMoreRanksThanCanBeCounted) {
   RunRecord record = usual_record();
