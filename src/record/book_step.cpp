@@ -33,7 +33,7 @@ class StallBooker {
   // already.
   void label_production() {
     label(produced_, events_.worker_idle);
-    label(made_on_device_, events_.slot_wait);
+    label(made_on_device_, step_.lanes_rested);
   }
 
  private:

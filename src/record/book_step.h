@@ -21,6 +21,9 @@ struct StepView {
   bool worker_was_up = false;      // true if the worker had spans that ended before `worker`
   Cause maker = Cause::transport;  // cause that takes most of the worker's CPU time
   Nanos later_ready = kNever;      // time when the first later batch became deliverable
+  // Time in which every lane of the device that made the batch had nothing to do, because the batch
+  // waited for a free slot.
+  Nanos lanes_rested = 0;
 };
 
 // A part of the time that a step waits for production on the device.

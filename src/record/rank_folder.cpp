@@ -22,6 +22,8 @@ bool is_first_call(const Span& span) { return span.stage == Stage::startup && sp
 // for the workers that made it.
 constexpr std::size_t kManySpans = 64;
 
+constexpr std::size_t kComputesBeforeDevice = 16;
+
 std::uint64_t rank_seed(const FoldOptions& options, std::int32_t rank) {
   return options.seed ^ (0x9e3779b97f4a7c15u * (static_cast<std::uint64_t>(rank) + 1));
 }
@@ -154,6 +156,7 @@ StepView RankFolder::view(std::vector<Span>& its_worker) {
   view.worker_was_up = worker.first_end <= last_end_;
   view.maker = maker_;
   view.later_ready = later_ready(current_->batch);
+  view.lanes_rested = lanes_rested();
   return view;
 }
 
@@ -182,7 +185,7 @@ StepRow RankFolder::end_step(const StepView& own, const StepView* straggler,
     row.waiting_for_ranks = current_->compute.begin - current_->ready;
   row.clamped = current_clamped_;
   row.device.shared = shared_with_compute();
-  keep_compute();
+  keep_device_times();
   if (!row.warmup && !window_open_) open_window(row);
   last_end_ = record_.window_end = row.compute_end;
   if (options_.only_account) {
@@ -218,11 +221,24 @@ Nanos RankFolder::shared_with_compute() const {
   return shared;
 }
 
-// The device thread begins the next batch after this one was deliverable. Before the first step
-// that is made on the device, only the last compute is kept.
-void RankFolder::keep_compute() {
+// A lane without a rest before its task is the limit, and a free slot would not have helped.
+Nanos RankFolder::lanes_rested() const {
+  Nanos rested = current_->slot_wait;
+  for (const DeviceWork& task : current_->device_work())
+    rested = std::min(rested, task.at.begin - lane_ends_.at(index_of(task.lane)));
+  return std::max<Nanos>(rested, 0);
+}
+
+// Keeps what later steps need. The device thread begins the next batch after this one was
+// deliverable. Before the first step that is made on the device, only some computes are kept: no
+// loader without a device needs them.
+void RankFolder::keep_device_times() {
+  for (const DeviceWork& task : current_->device_work()) {
+    Nanos& end = lane_ends_.at(index_of(task.lane));
+    end = std::max(end, task.at.end);
+  }
   made_on_device_ = made_on_device_ || current_->is_made_on_device();
-  if (!made_on_device_ && !computes_.empty()) computes_.pop_front();
+  if (!made_on_device_ && computes_.size() == kComputesBeforeDevice) computes_.pop_front();
   computes_.push_back({current_->compute.begin, current_->compute.end});
   while (!computes_.empty() && computes_.front().end <= current_->deliverable)
     computes_.pop_front();

@@ -1,6 +1,7 @@
 // Part of the folder for one rank: spans in flight, and folded rows.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <queue>
@@ -76,7 +77,8 @@ class RankFolder {
   Cause chief_maker() const;
   Nanos later_ready(std::int64_t batch);
   Nanos shared_with_compute() const;
-  void keep_compute();
+  void keep_device_times();
+  Nanos lanes_rested() const;
   void open_window(const StepRow& first);
   void count_step();
   void keep_late(std::int32_t worker, const SpansInFlight::Part& part);
@@ -92,9 +94,10 @@ class RankFolder {
   const StepEvents* current_ = nullptr;  // current step
   Cause maker_ = Cause::transport;       // main cause of the CPU time of its batch
   Nanos current_clamped_ = 0;
-  Nanos last_end_ = 0;           // end of the last compute, or the first ask
-  bool made_on_device_ = false;  // true once a step was made on the device
-  Fifo<TimeRange> computes_{1};  // computes during which a later batch may be made
+  Nanos last_end_ = 0;                     // end of the last compute, or the first ask
+  std::array<Nanos, kLanes> lane_ends_{};  // end of the last task of each lane
+  bool made_on_device_ = false;            // true once a step was made on the device
+  Fifo<TimeRange> computes_{1};            // computes during which a later batch may be made
 
   bool window_open_ = false;
   bool closed_ = false;

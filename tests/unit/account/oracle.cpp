@@ -232,8 +232,8 @@ class Recomputation {
     }
     row.made_end = late_end(step);
     row.device.shared = shared_time(rank, k);
-    label(row, step, made);
-    if (waits) label(row, slowest->steps.at(k), made_by_slowest);
+    label(row, rank, k, made);
+    if (waits) label(row, *slowest, k, made_by_slowest);
     return row;
   }
 
@@ -347,9 +347,25 @@ class Recomputation {
     });
   }
 
-  static void label(OracleRow& row, const StepEvents& batch, const Made& made) {
+  static void label(OracleRow& row, const KeptRank& rank, std::size_t k, const Made& made) {
+    const StepEvents& batch = rank.steps.at(k);
     label(row, batch, made.worker_made, batch.worker_idle);
-    label(row, batch, made.device_made, batch.slot_wait);
+    label(row, batch, made.device_made, lanes_rested(rank, k));
+  }
+
+  // A slot that was missing delayed the batch only while all of its lanes had nothing to do.
+  static Nanos lanes_rested(const KeptRank& rank, std::size_t k) {
+    const StepEvents& batch = rank.steps.at(k);
+    Nanos rested = batch.slot_wait;
+    for (std::size_t i = 0; i < batch.made_count; ++i) {
+      const DeviceWork& task = batch.made.at(i);
+      for (std::size_t before = 0; before < k; ++before)
+        for (std::size_t j = 0; j < rank.steps[before].made_count; ++j) {
+          const DeviceWork& earlier = rank.steps[before].made.at(j);
+          if (earlier.lane == task.lane) rested = std::min(rested, task.at.begin - earlier.at.end);
+        }
+    }
+    return std::max<Nanos>(rested, 0);
   }
 
   static void label(OracleRow& row, const StepEvents& batch, Nanos made, Nanos rested) {
