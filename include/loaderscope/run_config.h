@@ -79,8 +79,28 @@ struct DataConfig {
   Setting<Bytes> delivered_bytes{0};  // per sample; 0 = 3 x size x size x transfer
 };
 
+// --decode: where images are decoded.
+struct DecodePlace {
+  DecodeOn on = DecodeOn::cpu;
+  double share = 1;  // share of the samples that the device decodes, if it decodes
+
+  bool on_device() const { return on != DecodeOn::cpu; }
+  bool operator==(const DecodePlace&) const = default;
+};
+
+// --shared-speed: while the device works on `stage` during a compute, each has this share of its
+// speed alone.
+struct SharedSpeed {
+  Stage stage = Stage::gpu_decode;
+  double compute = 1;
+  double task = 1;
+  std::string text;  // text of the user
+};
+
 // Settings of the work on a stored image.
 struct ImageConfig {
+  Setting<DecodePlace> decode;
+  Setting<AugmentOn> augment_on{AugmentOn::host};  // resolved: gpu if the device decodes
   Setting<std::int64_t> size{224};
   Setting<Transfer> transfer{Transfer::f32};
   Setting<Layout> layout{Layout::nchw};
@@ -118,6 +138,7 @@ struct TrainerConfig {
   Setting<bool> graph{false};         // launched as one CUDA graph
   Setting<double> demand{0};          // samples per second over all ranks
   Setting<std::int64_t> in_flight{2};
+  Setting<std::int64_t> device_prefetch{2};  // batches made on the device and not yet computed
   Setting<std::int64_t> ranks{1};
   Setting<bool> sync_ranks{false};
 };
@@ -126,7 +147,8 @@ struct TrainerConfig {
 struct DeclaredConfig {
   Setting<std::vector<Cost>> cost;  // one at most per stage: a later cost replaces an earlier one
   Setting<std::vector<Injection>> inject;
-  Setting<double> cores{0};         // resolved: affinity and CPU quota
+  Setting<std::vector<SharedSpeed>> shared_speed;  // one at most per stage
+  Setting<double> cores{0};                        // resolved: affinity and CPU quota
   Setting<double> core_scaling{1};  // speed of a core when all are busy, of one alone = 1
   Setting<Nanos> storage_latency{0};
   Setting<double> storage_bandwidth{0};          // bytes per second, shared; 0 = unlimited
@@ -162,6 +184,9 @@ struct RunConfig {
   MeasureConfig measure;
   AnswerConfig answer;
 
+  bool makes_on_device() const {
+    return image.decode.value.on_device() || image.augment_on == AugmentOn::gpu;
+  }
   const Cost* declared_cost(Stage stage) const;  // null when not declared
   bool has_data() const { return !data.paths.value.empty() || !data.index.value.empty(); }
   std::int64_t delivered_sample_bytes() const;

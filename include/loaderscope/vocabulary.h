@@ -90,6 +90,8 @@ enum class CacheState : std::uint8_t { as_is, warm, cold };
 enum class OnError : std::uint8_t { skip, fail };
 enum class OnOff : std::uint8_t { off, on };
 enum class DctScale : std::uint8_t { off, auto_ };
+enum class DecodeOn : std::uint8_t { cpu, gpu, hw, split };
+enum class AugmentOn : std::uint8_t { host, gpu };
 enum class Prove : std::uint8_t { off, blamed, all, fix };
 
 // One word of an enum: its spelling in flags and JSON, and a sentence for people.
@@ -125,6 +127,8 @@ LOADERSCOPE_WORDS(OnError);
 LOADERSCOPE_WORDS(OnOff);
 LOADERSCOPE_WORDS(DctScale);
 LOADERSCOPE_WORDS(Prove);
+LOADERSCOPE_WORDS(DecodeOn);
+LOADERSCOPE_WORDS(AugmentOn);
 #undef LOADERSCOPE_WORDS
 
 template <class Enum>
@@ -161,6 +165,11 @@ bool makes_batches(Cause cause);
 
 // True for the stages that handle one sample; the others handle a batch, a worker or a step.
 bool is_per_sample(Stage stage);
+
+// Returns true for stages in which the device makes a batch.
+constexpr bool is_on_device(Stage stage) {
+  return stage == Stage::gpu_decode || stage == Stage::gpu_augment;
+}
 
 // Returns true for stages in which a worker starts.
 constexpr bool is_startup(Stage stage) {

@@ -21,10 +21,6 @@ const char* why_no_cost(Stage stage) {
   switch (stage) {
     case Stage::compute:
       return "compute has its own flag: --compute 12ms";
-    case Stage::gpu_augment:
-      return "gpu-augment is what --transfer u8 leaves to a real device";
-    case Stage::gpu_decode:
-      return "gpu-decode is work of a real device";
     case Stage::opaque:
       return "opaque is what cannot be seen inside another loader";
     case Stage::idle:
@@ -108,15 +104,17 @@ Nanos transfer_time(Bytes bytes, double rate) {
 }
 
 CostKind default_cost_kind(Stage stage) {
-  const bool waits = stage == Stage::read || stage == Stage::startup || stage == Stage::h2d;
+  const bool waits =
+      stage == Stage::read || stage == Stage::startup || stage == Stage::h2d || is_on_device(stage);
   return waits ? CostKind::sleep : CostKind::cpu;
 }
 
 const std::vector<Stage>& cost_stages() {
   static const std::vector<Stage> stages = {
-      Stage::read,    Stage::read_decompress, Stage::decode,         Stage::augment,
-      Stage::collate, Stage::transport,       Stage::transport_recv, Stage::pin,
-      Stage::h2d,     Stage::launch,          Stage::startup,        Stage::startup_parent};
+      Stage::read,       Stage::read_decompress, Stage::decode,         Stage::augment,
+      Stage::collate,    Stage::transport,       Stage::transport_recv, Stage::pin,
+      Stage::h2d,        Stage::launch,          Stage::startup,        Stage::startup_parent,
+      Stage::gpu_decode, Stage::gpu_augment};
   return stages;
 }
 
@@ -135,7 +133,11 @@ Cost parse_cost(std::string_view text) {
   cost.stage = parse_stage(name, {});
   cost.text = text;
   std::string_view value = rest;
-  cost.kind = take_kind(value).value_or(default_cost_kind(cost.stage));
+  const std::optional<CostKind> kind = take_kind(value);
+  if (kind && is_on_device(cost.stage))
+    throw ValueError("expected a duration such as 45us: " + std::string(name) +
+                     " takes time of the device, and no core");
+  cost.kind = kind.value_or(default_cost_kind(cost.stage));
   cost.is_rate = value.find("/s") != value.npos;
   const bool has_bytes = !is_startup(cost.stage);
   if (cost.is_rate && !has_bytes) {

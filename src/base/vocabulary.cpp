@@ -39,6 +39,24 @@ const std::vector<Word<Lane>>& Words<Lane>::table() {
   return words;
 }
 
+const std::vector<Word<DecodeOn>>& Words<DecodeOn>::table() {
+  static const std::vector<Word<DecodeOn>> words = {
+      {DecodeOn::cpu, "cpu", "The workers decode."},
+      {DecodeOn::gpu, "gpu", "The GPU decodes: its JPEG engines, else its other cores."},
+      {DecodeOn::hw, "hw", "The JPEG engines of the GPU decode."},
+      {DecodeOn::split, "split", "The GPU decodes a share of each batch, the workers the rest."},
+  };
+  return words;
+}
+
+const std::vector<Word<AugmentOn>>& Words<AugmentOn>::table() {
+  static const std::vector<Word<AugmentOn>> words = {
+      {AugmentOn::host, "host", "The workers augment."},
+      {AugmentOn::gpu, "gpu", "The GPU augments whole batches."},
+  };
+  return words;
+}
+
 const std::vector<Word<Cause>>& Words<Cause>::table() {
   static const std::vector<Word<Cause>> words = {
       {Cause::read, "read", "The step waits for stored bytes."},

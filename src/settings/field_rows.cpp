@@ -75,6 +75,27 @@ Link parse_link(std::string_view text) {
   }
 }
 
+// A number above 0 and at most 1.
+double parse_share(std::string_view text) {
+  const double share = parse_real(text);
+  if (!(share > 0) || share > 1) throw ValueError("expected a share above 0 and at most 1");
+  return share;
+}
+
+DecodePlace parse_decode(std::string_view text) {
+  const auto colon = text.find(':');
+  const auto on = parse_word<DecodeOn>(text.substr(0, colon));
+  if ((on == DecodeOn::split) != (colon != text.npos))
+    throw ValueError("expected cpu, gpu, hw or split:SHARE such as split:0.7");
+  return {on, on == DecodeOn::split ? parse_share(text.substr(colon + 1)) : 1};
+}
+
+std::string decode_to_text(const DecodePlace& place) {
+  std::string text(name_of(place.on));
+  if (place.on == DecodeOn::split) text += ":" + real_to_text(place.share);
+  return text;
+}
+
 constexpr std::array<std::pair<std::string_view, Bind::Way>, 4> kWaysToBind = {
     {{"near-gpu", Bind::Way::near_gpu},
      {"spread", Bind::Way::spread},
@@ -216,6 +237,17 @@ Codec<WarmUp> warmup_codec() { return {parse_warmup, warmup_to_text}; }
 
 Codec<Link> link_codec() {
   return {parse_link, [](const Link& link) { return link.name; }};
+}
+
+Codec<DecodePlace> decode_codec() { return {parse_decode, decode_to_text}; }
+
+SharedSpeed parse_shared_speed(std::string_view text) {
+  const auto equals = text.find('='), colon = text.find(':', equals);
+  const auto stage = value_of<Stage>(text.substr(0, equals));
+  if (equals == text.npos || colon == text.npos || !stage || !is_on_device(*stage))
+    throw ValueError("expected STAGE=C:P such as gpu-augment=0.8:0.5");
+  return {*stage, parse_share(text.substr(equals + 1, colon - equals - 1)),
+          parse_share(text.substr(colon + 1)), std::string(text)};
 }
 
 Codec<Bind> bind_codec() { return {parse_bind, bind_to_text}; }

@@ -49,10 +49,13 @@ Codec<Distribution> bytes_codec();
 Codec<WarmUp> warmup_codec();
 Codec<Link> link_codec();
 Codec<Bind> bind_codec();
+Codec<DecodePlace> decode_codec();
 Codec<std::string> path_codec();
 Codec<std::string> function_codec();  // FILE.py:FUNCTION
 Codec<std::string> method_codec();    // FILE.py:NAME, also of a method: CLASS.NAME
 Codec<std::string> loader_codec();    // same as method_codec, or the name of a pipeline
+
+SharedSpeed parse_shared_speed(std::string_view text);  // throws ValueError
 
 // Accepts the names of the rows of a family, also of rows that are not available here.
 Codec<std::string> engine_codec();

@@ -94,6 +94,15 @@ void add_what_runs(Table& table) {
   rows.add("delivered-bytes", "SIZE", &DataConfig::delivered_bytes, size_codec(),
            kDeclaredData | kNativeLoader, "Size of a sample as the trainer gets it.",
            "3 x size x size x bytes of a value");
+  rows.add("decode", "cpu|gpu|hw|split:0.7", &ImageConfig::decode, decode_codec(),
+           kNativeLoader | kPredictable,
+           "Decode on the CPU, on the GPU, on its JPEG engines, or a share of each batch on them. "
+           "For now only the model can do it on the GPU.");
+  rows.add("augment-on", "host|gpu", &ImageConfig::augment_on, word_codec<AugmentOn>(),
+           kNativeLoader | kPredictable,
+           "Augment in the workers, or whole batches on the GPU. For now only the model can do it "
+           "on the GPU.",
+           "host; gpu if the GPU decodes");
   rows.add("size", "PIXELS", &ImageConfig::size, count_codec(), kImage | kPipelineOnly,
            "Set the height and width of a delivered image, in pixels.");
   rows.add("transfer", "u8|f16|f32", &ImageConfig::transfer, word_codec<Transfer>(),

@@ -89,6 +89,9 @@ void add_trainer(Table& table) {
   rows.add("in-flight", "N", &TrainerConfig::in_flight, count_codec(),
            kNativeTrainer | kPriced | kPredictable,
            "Steps that the trainer lets run on the device before it waits; 1 syncs every step.");
+  rows.add("device-prefetch", "N", &TrainerConfig::device_prefetch, count_codec(),
+           kNativeTrainer | kPredictable,
+           "Batches that the device makes ahead of the steps that it computes.");
   rows.add("ranks", "N", &TrainerConfig::ranks, count_codec(), kOwnRanks,
            "Trainers on this machine, each with its own workers and device.");
   rows.add_switch("sync-ranks", &TrainerConfig::sync_ranks, kOwnRanks,

@@ -25,6 +25,12 @@ void add_injection(std::vector<Injection>& injections, std::string_view text) {
   injections.push_back(parse_injection(text));
 }
 
+void add_shared_speed(std::vector<SharedSpeed>& speeds, std::string_view text) {
+  SharedSpeed speed = parse_shared_speed(text);
+  std::erase_if(speeds, [&](const SharedSpeed& s) { return s.stage == speed.stage; });
+  speeds.push_back(std::move(speed));
+}
+
 void add_requirement(std::vector<std::string>& requirements, std::string_view text) {
   parse_requirement(text);
   requirements.emplace_back(text);
@@ -46,6 +52,12 @@ void add_costs(Table& table) {
       "Add a delay to a stage. Full form: STAGE=+150ms[@p=0.01][@every=100][@rank=1][@worker=0]. "
       "Repeatable.",
       "none");
+  rows.add_list<SharedSpeed>(
+      "shared-speed", "STAGE=C:P", &DeclaredConfig::shared_speed, add_shared_speed,
+      [](const SharedSpeed& speed) { return speed.text; }, kNativeLoader,
+      "While gpu-decode or gpu-augment runs during compute, compute keeps the share C of its speed "
+      "and the stage the share P. Repeatable.",
+      "1:1");
   rows.add("cores", "X", &DeclaredConfig::cores, real_codec(), kNativeLoader,
            "Cores that the model distributes, such as 1.5.",
            "affinity and CPU quota of this machine");

@@ -52,6 +52,7 @@ void check_can_run(const RunConfig& c) {
   if (is_model_engine(c.engine.value)) return;
   refuse_any(c, about::kStorage | about::kCores, "only the model can change the machine",
              "leave it out, or give --engine model");
+  check_device_can_run(c);
   if (c.loader.executor == Executor::processes &&
       memory_row(c.loader.memory).wrap_existing == nullptr) {
     refuse(c, "memory", "the driver makes such memory for one process, workers cannot share it",
@@ -87,6 +88,7 @@ RunConfig resolve_for(Purpose purpose, RunConfig c, const MachineLimits& limits,
   check_data(c);
   fill_memory(c);
   fill_workers(c, limits);
+  fill_device_work(c);
   check_sizes(c);
   check_contradictions(c);
   fill_window(c);
@@ -107,6 +109,10 @@ bool recurs(const RunConfig& c, Stage stage) {
     case Stage::transport:
     case Stage::transport_recv:
       return c.loader.executor != Executor::inline_;
+    case Stage::gpu_decode:
+      return c.image.decode.value.on_device();
+    case Stage::gpu_augment:
+      return c.makes_on_device();
     case Stage::h2d:
     case Stage::compute:
       return device_kind(c.trainer.device.value) != DeviceKind::none;
@@ -193,6 +199,7 @@ void note_no_effect(const RunConfig& c, std::vector<std::string>& notes) {
   note_costs(c, notes);
   note_settings(c, notes);
   note_device(c, notes);
+  note_device_work(c, notes);
 }
 
 }  // namespace loaderscope::settings

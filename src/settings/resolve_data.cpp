@@ -80,6 +80,7 @@ void check_counts(const RunConfig& c) {
   require_range(c, "prefetch-depth", c.loader.prefetch_depth, c.loader.prefetch_depth.given ? 1 : 0,
                 kMany);
   require_range(c, "in-flight", c.trainer.in_flight, 1, std::int64_t{1} << 16);
+  require_range(c, "device-prefetch", c.trainer.device_prefetch, 1, std::int64_t{1} << 16);
   require_range(c, "ranks", c.trainer.ranks, 1, std::int64_t{1} << 20);
   require_range(c, "launches", c.trainer.launches, 1, 1'000'000);
   require_range(c, "size", c.image.size, 1, 65536);

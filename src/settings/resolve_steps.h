@@ -52,12 +52,18 @@ void fill_memory(RunConfig& config);  // uses pin-memory, which may contradict i
 // Uses executor, which may contradict it.
 void fill_workers(RunConfig& config, const MachineLimits& limits);
 
+// Decoding on the device includes augmenting there. Refuses what the device cannot do.
+void fill_device_work(RunConfig& config);
+// Refuses in a run what only the model can do.
+void check_device_can_run(const RunConfig& config);
+
 void check_sizes(const RunConfig& config);
 void check_contradictions(const RunConfig& config);
 void fill_window(RunConfig& config);
 
 // Returns true if a declared cost takes time, so that a run of it ends.
 bool has_cost(const RunConfig& config);
+void note_device_work(const RunConfig& config, std::vector<std::string>& notes);
 void note_no_effect(const RunConfig& config, std::vector<std::string>& notes);
 
 }  // namespace loaderscope::settings

@@ -4,11 +4,10 @@
 
 namespace loaderscope::model {
 
-BatchTransport::BatchTransport(const LoaderPlan& plan, SimulatedMachine& world, Folder& folder,
-                               std::int32_t rank, std::function<void(ModelBatch&)> arrived)
+BatchTransport::BatchTransport(const LoaderPlan& plan, SimulatedMachine& world, std::int32_t rank,
+                               std::function<void(ModelBatch&)> arrived)
     : plan_(plan),
       world_(world),
-      folder_(folder),
       rank_(rank),
       arrived_(std::move(arrived)),
       feeders_(static_cast<std::size_t>(plan.workers)) {}
@@ -42,7 +41,7 @@ void BatchTransport::wake_feeder(std::int32_t worker) {
 
 void BatchTransport::sent(ModelBatch& batch) {
   if (!plan_.pin_thread) {
-    deliver(batch);
+    arrived_(batch);
     return;
   }
   to_pin_.push_back(&batch);
@@ -75,14 +74,8 @@ void BatchTransport::wake_pin_thread() {
   }
   pinning_->events.pin = interval;
   ModelBatch& batch = *std::exchange(pinning_, nullptr);
-  deliver(batch);
-  pin_next();
-}
-
-void BatchTransport::deliver(ModelBatch& batch) {
-  batch.events.deliverable = world_.now();
-  folder_.deliverable(rank_, batch.events.batch, world_.now());
   arrived_(batch);
+  pin_next();
 }
 
 }  // namespace loaderscope::model

@@ -8,7 +8,7 @@
 #include "base/fifo.h"
 #include "engine/model/simulated_machine.h"
 #include "engine/pipeline/loader_plan.h"
-#include "record/recorder.h"
+#include "loaderscope/events.h"
 
 namespace loaderscope::model {
 
@@ -18,12 +18,13 @@ struct ModelBatch {
   std::int64_t batch_of_epoch = 0;
   std::int64_t next_sample = 0;   // sample tasks: the next one to begin
   std::int64_t samples_left = 0;  // sample tasks: not finished
+  DeviceShare on_device;          // work of the device on its samples
 };
 
 class BatchTransport {
  public:
-  // `arrived` is called for every batch that the trainer may take, in the order of arrival.
-  BatchTransport(const LoaderPlan& plan, SimulatedMachine& world, Folder& folder, std::int32_t rank,
+  // `arrived` is called for every batch that is on the trainer's side, in the order of arrival.
+  BatchTransport(const LoaderPlan& plan, SimulatedMachine& world, std::int32_t rank,
                  std::function<void(ModelBatch&)> arrived);
 
   void finished(std::int32_t worker, ModelBatch& batch);
@@ -47,11 +48,9 @@ class BatchTransport {
   void sent(ModelBatch& batch);
   void pin_next();
   void begin_pinning();
-  void deliver(ModelBatch& batch);
 
   const LoaderPlan& plan_;
   SimulatedMachine& world_;
-  Folder& folder_;
   std::int32_t rank_;
   std::function<void(ModelBatch&)> arrived_;
   std::vector<Feeder> feeders_;  // one per worker

@@ -1,5 +1,6 @@
 #include "engine/model/device.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace loaderscope::model {
@@ -12,7 +13,9 @@ ModelDevice::ModelDevice(const LoaderPlan& plan, SimulatedMachine& world, std::i
       ready_(std::move(ready)),
       done_(std::move(done)),
       timeline_(plan.config.trainer.copy == CopyMode::stream),
-      ends_(static_cast<std::size_t>(plan.in_flight + 2), kNever) {}
+      ends_(static_cast<std::size_t>(plan.in_flight + 2), kNever) {
+  plan.on_device.set_speeds(lanes_);
+}
 
 ModelDevice::Step& ModelDevice::add_step(const StepEvents& events) {
   Step& step = steps_.push_slot();
@@ -35,6 +38,7 @@ void ModelDevice::copied(const StepEvents& events, const Interval& copy) {
 void ModelDevice::submit_compute(Nanos now, const Interval& launch, bool last_of_epoch) {
   Step& step = steps_.back();
   step.events.launch = launch;
+  step.events.submitted = now;
   step.last_of_epoch = last_of_epoch;
   timeline_.submit_compute(now);
   advance();
@@ -42,11 +46,45 @@ void ModelDevice::submit_compute(Nanos now, const Interval& launch, bool last_of
 
 void ModelDevice::advance() {
   if (steps_.empty() || steps_.front().reported_ready) return;
-  const std::optional<Nanos> ready = timeline_.ready();
+  const std::optional<Nanos> ready = find_ready();
   if (!ready) return;
   steps_.front().reported_ready = true;
   steps_.front().events.ready = *ready;
   ready_(*ready);
+}
+
+// A step that is made on the device is ready once its tasks have ended.
+std::optional<Nanos> ModelDevice::find_ready() {
+  const std::optional<Nanos> ready = timeline_.ready();
+  StepEvents& events = steps_.front().events;
+  if (!ready || !events.is_made_on_device()) return ready;
+  if (!lanes_.is_oldest_made()) return std::nullopt;
+  const auto runs = lanes_.take_oldest();
+  for (std::size_t i = 0; i < events.made_count; ++i) events.made.at(i).at = runs.at(i);
+  return std::max(*ready, events.made_end());
+}
+
+void ModelDevice::make(std::span<const LaneTask> tasks) {
+  lanes_.submit(world_.now(), tasks);
+  follow_lanes();
+}
+
+// Called whenever the lanes have reached the present time.
+void ModelDevice::follow_lanes() {
+  if (const std::optional<Nanos> end = lanes_.take_compute_end()) {
+    StepEvents events = *std::exchange(computing_, std::nullopt);
+    events.compute.end = *end;
+    computed(events);
+  }
+  advance();
+  wake_for_lanes();
+}
+
+void ModelDevice::wake_for_lanes() {
+  const Nanos next = std::min(lanes_.next_end(), compute_begin_);
+  if (next == kNever || next == wake_due_) return;
+  wake_due_ = next;
+  world_.wake_at(next, pack({Role::compute, rank_, 0}));
 }
 
 void ModelDevice::begin_compute(Nanos at) {
@@ -64,6 +102,13 @@ void ModelDevice::begin_compute(Nanos at) {
     duration = plan_.compute_time(execution);
   }
   events.compute = {at, at + duration, 0, 0};
+  if (plan_.on_device.makes()) {
+    computing_ = events;
+    compute_begin_ = at;
+    compute_duration_ = duration;
+    wake_for_lanes();
+    return;
+  }
   if (plan_.cores.compute_threads <= 0 || plan_.cores.exclusive || duration == 0) {
     computed(events);
     return;
@@ -77,6 +122,17 @@ void ModelDevice::begin_compute(Nanos at) {
 }
 
 void ModelDevice::wake() {
+  if (plan_.on_device.makes()) {
+    const Nanos now = world_.now();
+    wake_due_ = kNever;
+    lanes_.advance(now);
+    if (compute_begin_ <= now) {
+      compute_begin_ = kNever;
+      lanes_.begin_compute(now, compute_duration_);
+    }
+    follow_lanes();
+    return;
+  }
   if (!on_cores_->begun) {
     on_cores_->begun = true;
     world_.begin_compute(pack({Role::compute, rank_, 0}), on_cores_->amount);

@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/fifo.h"
 #include "device/device_timeline.h"
+#include "device/production_lanes.h"
 #include "engine/model/simulated_machine.h"
 #include "engine/pipeline/loader_plan.h"
 #include "loaderscope/events.h"
@@ -27,15 +29,17 @@ class ModelDevice {
   void submit_copy(const StepEvents& events, Nanos now, Nanos duration);
   void copied(const StepEvents& events, const Interval& copy);
   void submit_compute(Nanos now, const Interval& launch, bool last_of_epoch);
+  // The tasks of a batch. Batches come in the order of the steps.
+  void make(std::span<const LaneTask> tasks);
   void begin_compute(Nanos at);  // places the oldest step that is ready
-  void wake();                   // called when the cores that a compute waits for are available
+  void wake();  // called when cores are free for a compute, or work of the lanes ends
 
   // kNever while unknown.
   Nanos compute_end(std::int64_t step) const;              // only for the last in-flight + 1
   Nanos copy_end() const { return timeline_.copy_end(); }  // end of the copy submitted last
   // Returns the time from which a copy on the trainer's thread can begin.
   Nanos copy_queue_free() const { return timeline_.copy_queue_free(); }
-  bool idle() const { return steps_.empty() && !on_cores_; }
+  bool idle() const { return steps_.empty() && !on_cores_ && !computing_; }
 
  private:
   struct Step {
@@ -46,6 +50,9 @@ class ModelDevice {
   Step& add_step(const StepEvents& events);
   void advance();
   void computed(StepEvents& events);
+  std::optional<Nanos> find_ready();
+  void follow_lanes();
+  void wake_for_lanes();
 
   // A compute that shares the cores with the loader. Its end is unknown until it comes.
   struct OnCores {
@@ -62,6 +69,11 @@ class ModelDevice {
   DeviceTimeline timeline_;
   Fifo<Step> steps_{2};  // submitted, compute not placed
   std::optional<OnCores> on_cores_;
+  ProductionLanes lanes_;
+  std::optional<StepEvents> computing_;  // step whose compute the lanes may slow down
+  Nanos compute_begin_ = kNever;         // begin of its compute, in the future
+  Nanos compute_duration_ = 0;
+  Nanos wake_due_ = kNever;
   std::vector<Nanos> ends_;  // ends of computes, by step modulo the size
   std::int64_t placed_ = 0;  // steps whose compute is placed
 };

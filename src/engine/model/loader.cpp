@@ -14,7 +14,7 @@ ModelLoader::ModelLoader(const LoaderPlan& plan, SimulatedMachine& world, Folder
       world_(world),
       folder_(folder),
       rank_(rank),
-      hand_over_(plan, world, folder, rank, std::move(arrived)),
+      hand_over_(plan, world, rank, std::move(arrived)),
       all_started_(std::move(all_started)),
       workers_(static_cast<std::size_t>(plan.workers)),
       resting_workers_(static_cast<std::size_t>(plan.workers + 63) / 64) {

@@ -18,7 +18,7 @@ namespace loaderscope::model {
 
 class ModelLoader {
  public:
-  // `arrived` is called for every batch that the trainer may take, in the order of arrival.
+  // `arrived` is called for every batch that is on the trainer's side, in the order of arrival.
   // `all_started` is called when the last worker has started.
   ModelLoader(const LoaderPlan& plan, SimulatedMachine& world, Folder& folder, std::int32_t rank,
               std::function<void(ModelBatch&)> arrived, std::function<void()> all_started);

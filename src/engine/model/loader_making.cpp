@@ -11,6 +11,8 @@ void ModelLoader::begin_sample(std::int32_t index) {
   worker.sample_id = plan_.sample_at(rank_, epoch_, sample_position(worker));
   worker.sample_bytes = plan_.storage.stored_bytes(execution_of_sample(index));
   add_checked(worker.batch->events.read_bytes, worker.sample_bytes);
+  if (plan_.on_device.makes())
+    plan_.on_device.add_sample(execution_of_sample(index), worker.batch->on_device);
 }
 
 Execution ModelLoader::execution_of_sample(std::int32_t index) {
@@ -31,7 +33,9 @@ void ModelLoader::make(std::int32_t index) {
       continue;
     }
     const StagePlan& stage = plan_.sample_stages[worker.stage++];
-    if (begin_stage(index, stage, execution_of_sample(index))) return;
+    const Execution sample = execution_of_sample(index);
+    if (plan_.on_device.makes() && plan_.leaves_to_device(stage.stage(), sample)) continue;
+    if (begin_stage(index, stage, sample)) return;
   }
   if (!worker.woken) {
     // Made at once: the worker is woken when the time computed has come, with nothing left to make.

@@ -1,6 +1,7 @@
 #include "engine/model/simulation.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "loaderscope/errors.h"
 
@@ -140,7 +141,24 @@ void Simulation::ready(std::int32_t index, Nanos at) {
   ++rank.group->at_barrier;
 }
 
+// With a barrier, a step of the first rank is folded before the same step of the others: it decides
+// about the window of all.
 void Simulation::step_done(std::int32_t index, StepEvents& events) {
+  Rank& rank = ranks_[static_cast<std::size_t>(index)];
+  const bool is_leader = index == 0 || !plan_.config.trainer.sync_ranks;
+  ++rank.reported;
+  if (!is_leader && rank.reported > ranks_.front().reported) {
+    rank.early = events;
+    return;
+  }
+  fold_step(index, events);
+  if (!is_leader || !plan_.config.trainer.sync_ranks) return;
+  for (std::size_t other = 1; other < ranks_.size(); ++other)
+    if (auto early = std::exchange(ranks_[other].early, std::nullopt))
+      fold_step(static_cast<std::int32_t>(other), *early);
+}
+
+void Simulation::fold_step(std::int32_t index, StepEvents& events) {
   Rank& rank = ranks_[static_cast<std::size_t>(index)];
   ++rank.group->steps;
   watch_for_standstill(*rank.group, rank.done);
@@ -175,8 +193,9 @@ void Simulation::end_rank(std::int32_t index) {
 
 // No step will come any more. Known when the trainer has nothing left to do and its last step has
 // been reported.
-void Simulation::end_if_exhausted(std::int32_t rank) {
-  if (ranks_[static_cast<std::size_t>(rank)].trainer->exhausted()) end_rank(rank);
+void Simulation::end_if_exhausted(std::int32_t index) {
+  const Rank& rank = ranks_[static_cast<std::size_t>(index)];
+  if (!rank.early && rank.trainer->exhausted()) end_rank(index);
 }
 
 // Steps that take no time at all would never fill a window by duration, nor let the other ranks of

@@ -59,6 +59,9 @@ class Simulation {
     bool done = false;
     Nanos get_wait = 0;  // sum over the steps of the window
     QueueStats queue{};
+    std::int64_t reported = 0;  // steps
+    // A step that ended before the same step of the first rank, with a barrier.
+    std::optional<StepEvents> early = {};
   };
 
   // Runs until every rank of the group waits at the barrier, or without a barrier has made some
@@ -75,6 +78,7 @@ class Simulation {
   void wake(std::uint64_t who);
   void ready(std::int32_t rank, Nanos at);
   void step_done(std::int32_t rank, StepEvents& events);
+  void fold_step(std::int32_t rank, StepEvents& events);
   void end_rank(std::int32_t rank);
   void end_if_exhausted(std::int32_t rank);
   bool all_done() const;

@@ -19,6 +19,7 @@ ModelTrainer::ModelTrainer(const LoaderPlan& plan, SimulatedMachine& world, Fold
           [this] { workers_up(); }),
       device_(plan, world, rank, std::move(barrier),
               [this](StepEvents& events) { step_done(events); }),
+      device_thread_(plan, world, device_, rank, [this](ModelBatch& batch) { deliver(batch); }),
       early_(static_cast<std::size_t>(plan.prefetch_depth + 1)) {}
 
 void ModelTrainer::start() {
@@ -99,6 +100,7 @@ void ModelTrainer::ask() {
     wake_up_at(free);
     return;
   }
+  if (plan_.on_device.makes() && step_ >= in_flight_) device_thread_.free_slot();
   const bool epoch_over = epoch_is_over();
   if (epoch_over && plan_.config.measure.epochs > 0 && epoch_ + 1 == plan_.config.measure.epochs) {
     doing_ = TrainerState::nothing;
@@ -115,6 +117,15 @@ void ModelTrainer::ask() {
 }
 
 void ModelTrainer::arrived(ModelBatch& batch) {
+  if (plan_.on_device.makes())
+    device_thread_.hand(batch);
+  else
+    deliver(batch);
+}
+
+void ModelTrainer::deliver(ModelBatch& batch) {
+  batch.events.deliverable = world_.now();
+  folder_.deliverable(rank_, batch.events.batch, world_.now());
   arrivals_.push_back(&batch);
   ready_.add(1, world_.now());
   // A separate event comes after all other ends of this ns.
@@ -178,6 +189,11 @@ void ModelTrainer::take(ModelBatch& batch) {
 }
 
 void ModelTrainer::copy() {
+  if (plan_.on_device.makes()) {  // the device thread has submitted the copy
+    device_.submit_copy(events_, world_.now(), 0);
+    launch();
+    return;
+  }
   const Nanos duration = plan_.copy_time(plan_.execution_of_step(rank_, events_));
   if (plan_.link.copy_keeps_trainer && duration > 0) {
     doing_ = TrainerState::waiting_for_copy_queue;

@@ -9,6 +9,7 @@
 
 #include "base/fifo.h"
 #include "engine/model/device.h"
+#include "engine/model/device_thread.h"
 #include "engine/model/loader.h"
 #include "engine/pipeline/queue_occupancy.h"
 
@@ -55,6 +56,7 @@ class ModelTrainer {
   void start_next_worker();
   void workers_up();
   void arrived(ModelBatch& batch);
+  void deliver(ModelBatch& batch);
   void try_take();
   bool receive_next();  // false when nothing has arrived
   void accept(ModelBatch& batch);
@@ -75,6 +77,7 @@ class ModelTrainer {
   std::function<void(StepEvents&)> done_;
   ModelLoader loader_;
   ModelDevice device_;
+  DeviceThread device_thread_;
 
   TrainerState doing_ = TrainerState::nothing;
   bool parked_ = false;    // the end of its wait is unknown; the next event of the device wakes it

@@ -115,6 +115,7 @@ LoaderPlan::LoaderPlan(const RunConfig& given, const FittedCosts* fitted_costs,
       storage(given, fitted, knockouts, workers * static_cast<double>(ranks)),
       link(given, knockouts, copy),
       cores(given, fitted, has_device),
+      on_device(given, knockouts),
       sampler(sampler_options(given, ranks_of_job)) {
   sample_stages = active_sample_stages(given, storage.is_declared(), fitted, knockouts);
   server_forks = given.loader.executor == Executor::processes &&

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/pipeline/device_plan.h"
 #include "engine/pipeline/fitted_costs.h"
 #include "engine/pipeline/resource_models.h"
 #include "engine/pipeline/sampler.h"
@@ -46,6 +47,7 @@ struct LoaderPlan {
   StorageModel storage;
   LinkModel link;
   CoreModel cores;
+  DevicePlan on_device;
   bool makes_at_once;  // a worker cannot be slowed once it has begun: a batch is computed in one go
   bool server_forks;   // forkserver: workers are started one after another without keeping the
                        // trainer
@@ -77,6 +79,11 @@ struct LoaderPlan {
   // Batches that can be alive at the same time: the prefetch depth, the steps in flight, and the
   // one that the trainer has.
   std::int64_t slots() const { return prefetch_depth + in_flight + 1; }
+  // A worker leaves this stage of a sample to the device.
+  bool leaves_to_device(Stage stage, const Execution& sample) const {
+    return (stage == Stage::decode && on_device.decodes_sample(sample)) ||
+           (stage == Stage::augment && on_device.augments());
+  }
   // Host memory of one rank's batches; a pin thread needs page-locked slots besides the others.
   Bytes host_bytes() const {
     return (pin_thread ? 2 : 1) * slots() * delivered_bytes(config.loader.batch_size);

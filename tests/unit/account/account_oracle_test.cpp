@@ -38,7 +38,9 @@ void expect_whys(const StepRow& row, Nanos contention_of_making, const std::stri
 TEST(AccountOracle, AgreesOnRandomPipelines) {
   for (std::int64_t i = 0; i < times(4000); ++i) {
     const auto seed = static_cast<std::uint64_t>(i);
-    const Pipeline pipeline = random_pipeline(seed);
+    PipelineLimits limits;
+    limits.on_device = i % 2 == 0;
+    const Pipeline pipeline = random_pipeline(seed, limits);
     const RunConfig& config = pipeline.config;
     FactKeeper facts;
     const RunRecord record = run_pipeline(config, &facts);

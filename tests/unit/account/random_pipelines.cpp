@@ -37,6 +37,7 @@ class Generator {
     trainer();
     storage();
     costs();
+    if (limits_.on_device && workers_ > 0 && has_device_) device_work();
     if (!limits_.no_injections) injections();
     cores();
     window();
@@ -148,7 +149,7 @@ class Generator {
 
   void costs() {
     for (const Stage stage : cost_stages()) {
-      if (stage == Stage::read && has_storage_) continue;
+      if ((stage == Stage::read && has_storage_) || is_on_device(stage)) continue;
       if (limits_.no_merging && stage == Stage::transport_recv) continue;
       if (!dice_.chance(stage == Stage::decode ? 1 : 3)) continue;
       // A rank whose steps take no time would keep the others from going on.
@@ -164,9 +165,21 @@ class Generator {
     }
   }
 
+  void device_work() {
+    set("decode", dice_.pick<const char*>({"cpu", "hw", "gpu", "split:0.5"}));
+    if (settings_.back().second == "cpu") set("augment-on", "gpu");
+    set("cost", "gpu-decode=" + distribution());
+    set("cost", "gpu-augment=" + distribution());
+    set("device-prefetch", std::to_string(dice_.between(1, 4)));
+    if (dice_.chance(2)) return;
+    set("shared-speed", "gpu-decode=0." + std::to_string(dice_.between(1, 9)) + ":0.5");
+    set("shared-speed", "gpu-augment=1:0." + std::to_string(dice_.between(1, 9)));
+  }
+
   void injections() {
     while (dice_.chance(3)) {
-      const std::vector<Stage>& stages = cost_stages();
+      std::vector<Stage> stages = cost_stages();
+      std::erase_if(stages, is_on_device);
       const auto last = std::ssize(stages);
       const std::int64_t chosen = dice_.between(0, last);
       const Stage stage =

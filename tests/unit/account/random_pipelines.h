@@ -52,6 +52,7 @@ struct PipelineLimits {
   bool batch_tasks = false;
   bool in_order = false;
   bool no_injections = false;
+  bool on_device = false;  // the device makes batches, if there are workers
   bool whole_run = false;  // no warm-up, a number of steps
   std::int64_t most_ranks = 3;
   std::int64_t most_steps = 40;

@@ -1,0 +1,53 @@
+#include "engine/pipeline/device_plan.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace loaderscope {
+namespace {
+
+constexpr std::int64_t kChannels = 3;
+
+StagePlan plan_stage(const RunConfig& config, Stage stage, bool left_out) {
+  return left_out ? StagePlan(stage) : StagePlan(config, stage);
+}
+
+std::int64_t millionths(double share) {
+  return std::max<std::int64_t>(std::llround(share * 1e6), 1);
+}
+
+}  // namespace
+
+// A knock-out of decode or augment leaves out the device's part, too.
+DevicePlan::DevicePlan(const RunConfig& config, const Knockouts& knockouts)
+    : config_(&config),
+      decodes_(config.image.decode.value.on_device()),
+      augments_(config.image.augment_on == AugmentOn::gpu),
+      share_(config.image.decode.value.share),
+      prefetch_(config.trainer.device_prefetch),
+      crop_bytes_(kChannels * config.image.size * config.image.size),
+      decode_(plan_stage(config, Stage::gpu_decode, knockouts.has(Stage::decode))),
+      augment_(plan_stage(config, Stage::gpu_augment, knockouts.has(Stage::augment))) {}
+
+bool DevicePlan::decodes_sample(const Execution& sample) const {
+  if (!decodes_ || share_ >= 1) return decodes_;
+  const auto seed = static_cast<std::uint64_t>(config_->measure.seed.value);
+  return uniform_draw(seed, -1, sample.draw, Stage::gpu_decode) < share_;
+}
+
+void DevicePlan::add_sample(const Execution& sample, DeviceShare& batch) const {
+  const bool decodes = decodes_sample(sample);
+  if (decodes) {
+    batch.decode = std::min(batch.decode + decode_.draw(sample), kMaxCost);
+    ++batch.decoded;
+  }
+  if (augments_) batch.augment = std::min(batch.augment + augment_.draw(sample), kMaxCost);
+  batch.copied += decodes ? sample.bytes : crop_bytes_;
+}
+
+void DevicePlan::set_speeds(ProductionLanes& lanes) const {
+  for (const SharedSpeed& speed : config_->declared.shared_speed.value)
+    lanes.set_speed(speed.stage, {millionths(speed.compute), millionths(speed.task)});
+}
+
+}  // namespace loaderscope

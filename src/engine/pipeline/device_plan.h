@@ -1,0 +1,43 @@
+// Work of the device for the loader: which samples it decodes, and what its tasks take.
+#pragma once
+
+#include "device/production_lanes.h"
+#include "engine/pipeline/stage_plan.h"
+
+namespace loaderscope {
+
+// Sums over the samples of a batch.
+struct DeviceShare {
+  Nanos decode = 0;          // duration alone on the device
+  Nanos augment = 0;         // likewise
+  Bytes copied = 0;          // bytes to the device
+  std::int32_t decoded = 0;  // samples that the device decodes
+};
+
+class DevicePlan {
+ public:
+  DevicePlan() = default;
+  // `config` outlives the plan.
+  DevicePlan(const RunConfig& config, const Knockouts& knockouts);
+
+  bool decodes() const { return decodes_; }
+  bool augments() const { return augments_; }
+  bool makes() const { return decodes_ || augments_; }
+  // The device decodes this sample. Each run and each epoch decides the same.
+  bool decodes_sample(const Execution& sample) const;
+  // Adds a sample whose stored bytes are `sample.bytes`.
+  void add_sample(const Execution& sample, DeviceShare& batch) const;
+  // Batches that the device holds at the same time, for `in_flight` steps.
+  std::int64_t slots(std::int64_t in_flight) const { return prefetch_ + in_flight; }
+  void set_speeds(ProductionLanes& lanes) const;
+
+ private:
+  const RunConfig* config_ = nullptr;
+  bool decodes_ = false, augments_ = false;
+  double share_ = 1;
+  std::int64_t prefetch_ = 0;
+  Bytes crop_bytes_ = 0;  // pixels of a sample that a worker decoded
+  StagePlan decode_, augment_;
+};
+
+}  // namespace loaderscope

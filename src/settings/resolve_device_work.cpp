@@ -1,0 +1,65 @@
+// Settings of work that the device does for the loader.
+#include "loaderscope/errors.h"
+#include "record/family_traits.h"
+#include "settings/resolve_steps.h"
+
+namespace loaderscope::settings {
+namespace {
+
+// Key of the setting that asks for the device's work.
+std::string_view asking_key(const RunConfig& c) {
+  return c.image.decode.value.on_device() ? "decode" : "augment-on";
+}
+
+void check_possible(const RunConfig& c) {
+  const std::string_view key = asking_key(c);
+  if (c.loader.executor == Executor::inline_)
+    refuse(c, key, "needs workers, and num-workers = 0", "give --num-workers 1 or more");
+  if (device_kind(c.trainer.device.value) == DeviceKind::none)
+    refuse(c, key, "device = null makes nothing", "give --device sim");
+  if (is_streamed(c)) refuse(c, key, "the data is a stream", "give data with an index");
+  if (c.has_data() && source_traits(c.data.source.value).form != SampleForm::image)
+    refuse(c, key, "the data has no images");
+}
+
+void check_cost(const RunConfig& c, Stage stage, const char* example) {
+  if (c.declared_cost(stage) != nullptr) return;
+  throw UsageError(setting_words(c, asking_key(c)) + ": the time of " +
+                       std::string(name_of(stage)) + " is unknown",
+                   "give --cost " + std::string(name_of(stage)) + "=" + example);
+}
+
+}  // namespace
+
+void fill_device_work(RunConfig& c) {
+  const bool decodes = c.image.decode.value.on_device();
+  if (decodes && c.image.augment_on.given && c.image.augment_on == AugmentOn::host)
+    refuse(c, "augment-on", "contradicts " + setting_words(c, "decode") + ", which has the pixels",
+           "leave it out");
+  if (decodes) c.image.augment_on.value = AugmentOn::gpu;
+  if (!c.makes_on_device()) return;
+  check_possible(c);
+  if (decodes) check_cost(c, Stage::gpu_decode, "45us");
+  check_cost(c, Stage::gpu_augment, "1us");
+}
+
+void check_device_can_run(const RunConfig& c) {
+  if (!c.makes_on_device()) return;
+  refuse(c, asking_key(c), "only the model can do this on the device", "give --engine model");
+}
+
+void note_device_work(const RunConfig& c, std::vector<std::string>& notes) {
+  const bool decodes = c.image.decode.value.on_device();
+  for (const Cost& cost : c.declared.cost.value) {
+    if ((cost.stage == Stage::gpu_decode && !decodes) ||
+        (cost.stage == Stage::gpu_augment && !c.makes_on_device()))
+      notes.push_back("cost " + std::string(name_of(cost.stage)) +
+                      " has no effect: the workers do this");
+  }
+  if (c.makes_on_device()) return;
+  for (const std::string_view key : {"device-prefetch", "shared-speed"})
+    if (find_field(key)->given(c))
+      notes.push_back(setting_words(c, key) + " has no effect: the device makes nothing");
+}
+
+}  // namespace loaderscope::settings
