@@ -77,7 +77,7 @@ void change_environment(const Change& change, const EnvironmentChange& world, Ru
   const std::string place = change_place(change) + ": ";
   if (world.word == WorldWord::other_threads) {
     costs.other_threads = world.value;
-  } else if (costs.has_samples()) {
+  } else if (costs.has_samples() && !is_about_gpu(world.word)) {
     model::change_storage(costs, world, place, notes);
   } else if (!change_world(config, world)) {
     throw UsageError(place + "the run declares nothing of it",
@@ -134,6 +134,8 @@ FittedModel::Case FittedModel::make_case(const Changes& changes, FittedCosts cos
     for (JobHosts::Host& host : result.costs.hosts.measured) host.cores = 0;
   resolve_for_model(result);
   if (result.costs.has_samples()) keep_measured(changes, result);
+  if (config.makes_on_device() && result.costs.compute_threads > 0)
+    throw UsageError("the program trains on the CPU", "give a result of training on a GPU");
   if (measured_ && has_first_workers(config_, config, result.costs)) {
     declare_first_workers(result.costs, amount, config);
     result.prediction.notes.push_back(first_workers_note(result.costs.batch));
@@ -220,7 +222,11 @@ RunConfig FittedModel::to_run(const Changes& named) const {
     if (change.key == kOtherThreads)
       throw UsageError("--verify: other-threads cannot be set here",
                        "end the other programs first");
-    if (const auto world = find_environment_change(change); world && costs_->has_samples())
+    const auto world = find_environment_change(change);
+    if (world && is_about_gpu(world->word))
+      throw UsageError("--verify: " + change.key + " cannot be set here, the GPU has its own rate",
+                       "leave it out");
+    if (world && costs_->has_samples())
       throw UsageError("--verify: " + change.key + " cannot be set here, the storage is real",
                        "run it where it is so");
     const std::optional<Speedup> speedup = find_speedup(change);

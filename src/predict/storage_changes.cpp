@@ -147,6 +147,8 @@ void change_storage(FittedCosts& costs, const EnvironmentChange& change, const s
       notes.emplace_back("what a cache holds is taken to be there at once");
       return;
     case WorldWord::other_threads:
+    case WorldWord::gpu_decode_rate:
+    case WorldWord::gpu_augment_rate:
       return;
   }
 }

@@ -60,6 +60,8 @@ void fill_now(const FittedCosts::Requests& requests, WorldWord word, StorageValu
       value.now = requests.hit_rate;
       return;
     case WorldWord::other_threads:
+    case WorldWord::gpu_decode_rate:
+    case WorldWord::gpu_augment_rate:
       return;
   }
 }
@@ -101,7 +103,7 @@ std::vector<StorageValue> storage_values(const FittedCosts& costs, const RunConf
   std::vector<StorageValue> values;
   for (const Change& change : changes) {
     const std::optional<EnvironmentChange> world = find_environment_change(change);
-    if (!world || world->word == WorldWord::other_threads) continue;
+    if (!world || world->word == WorldWord::other_threads || is_about_gpu(world->word)) continue;
     const bool is_time = world->word == WorldWord::storage_latency;
     StorageValue value;
     value.key = change.key;

@@ -17,7 +17,9 @@ std::optional<Stage> sped_up(const Change& change) {
   const std::string_view key = change.key;
   if (!key.ends_with(kSpeed)) return std::nullopt;
   const std::string_view name = key.substr(0, key.size() - kSpeed.size());
-  std::vector<Stage> stages = cost_stages();
+  std::vector<Stage> stages;
+  for (const Stage stage : cost_stages())
+    if (!is_on_device(stage)) stages.push_back(stage);
   stages.insert(stages.end(), {Stage::opaque, Stage::compute});
   std::vector<std::string_view> names;
   for (Stage stage : stages) {
@@ -50,7 +52,9 @@ struct WordRow {
   std::string_view unit, meaning;
 };
 
-constexpr std::array<WordRow, 5> kWords = {{
+constexpr double kMaxImageRate = 1e9;
+
+constexpr std::array<WordRow, 7> kWords = {{
     {kOtherThreads, WorldWord::other_threads, parse_real, 0, 1e6,
      "a number of threads from 0 to 1000000", "", "1", "threads of other programs"},
     {"storage.latency", WorldWord::storage_latency, as_nanos, 0, static_cast<double>(kMaxCost),
@@ -63,6 +67,12 @@ constexpr std::array<WordRow, 5> kWords = {{
      "requests that a reader has under way at most"},
     {"cache.hit-rate", WorldWord::hit_rate, parse_real, 0, 1, "a share from 0 to 1, such as 0.9",
      "", "1", "share of the requests that a cache answers at once"},
+    {"gpu.decode-rate", WorldWord::gpu_decode_rate, parse_count_rate, 1, kMaxImageRate,
+     "images per second, such as 22000/s", "", "1/s",
+     "images that the GPU decodes if it has nothing else to do"},
+    {"gpu.augment-rate", WorldWord::gpu_augment_rate, parse_count_rate, 1, kMaxImageRate,
+     "images per second, such as 1000000/s", "", "1/s",
+     "images that the GPU augments if it has nothing else to do"},
 }};
 
 const WordRow* word_row(const Change& change) {
@@ -93,6 +103,14 @@ Injection faster(const Injection& injection, double speed) {
   return parse_injection(std::string(name_of(injection.stage)) + "=+" +
                          time_text(static_cast<double>(injection.extra) / speed) +
                          injection.text.substr(options));
+}
+
+// Declares the time of one image.
+void declare_rate(DeclaredConfig& declared, Stage stage, double per_second) {
+  std::vector<Cost> costs = declared.cost.value;
+  std::erase_if(costs, [&](const Cost& cost) { return cost.stage == stage; });
+  costs.push_back(parse_cost(std::string(name_of(stage)) + "=" + time_text(1e9 / per_second)));
+  declared.cost.set(std::move(costs));
 }
 
 struct EnvironmentSetting {
@@ -220,6 +238,12 @@ bool change_world(RunConfig& config, const EnvironmentChange& change) {
     case WorldWord::storage_in_flight:
       if (config.data.queue_depth.given) config.data.queue_depth.value = std::llround(change.value);
       return config.data.queue_depth.given;
+    case WorldWord::gpu_decode_rate:
+      declare_rate(declared, Stage::gpu_decode, change.value);
+      return true;
+    case WorldWord::gpu_augment_rate:
+      declare_rate(declared, Stage::gpu_augment, change.value);
+      return true;
     case WorldWord::hit_rate:
     case WorldWord::other_threads:
       return false;

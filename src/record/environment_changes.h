@@ -36,7 +36,9 @@ enum class WorldWord {
   storage_latency,    // ns to the first byte of a read, or of a single request
   storage_bandwidth,  // bytes per second that all reads share
   storage_in_flight,  // requests that a worker has in flight
-  hit_rate            // share of requests that a local cache answers: 0 to 1
+  hit_rate,           // share of requests that a local cache answers: 0 to 1
+  gpu_decode_rate,    // images per second that the device decodes alone
+  gpu_augment_rate    // images per second that it augments alone
 };
 struct EnvironmentChange {
   WorldWord word;
@@ -68,8 +70,10 @@ bool make_faster(RunConfig& config, const Speedup& speedup);
 // Does the same for the storage. Returns false if `config` does not declare this value.
 bool change_world(RunConfig& config, const EnvironmentChange& change);
 
-// Returns "--set workers=8", the begin of a message.
-std::string change_place(const Change& change);
+// Returns true for the words about the GPU's work for the loader.
+constexpr bool is_about_gpu(WorldWord word) {
+  return word == WorldWord::gpu_decode_rate || word == WorldWord::gpu_augment_rate;
+}
 
 // Returns true if one of the changes is of the setting `name`, under any of its keys.
 bool change_setting(const Changes& changes, std::string_view name);
