@@ -78,6 +78,21 @@ double window_share(Nanos part, const Account& account) {
   return account.window > 0 ? static_cast<double>(part) / static_cast<double>(account.window) : 0;
 }
 
+double device_share(Cause cause, const Account& account) {
+  const Nanos part = cause == Cause::decode    ? account.device.decode
+                     : cause == Cause::augment ? account.device.augment
+                                               : 0;
+  const Nanos whole = account.stall[cause];
+  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+
+bool waits_for_device(const Account& account) {
+  Nanos making = 0;
+  for (const auto& word : Words<Cause>::table())
+    if (makes_batches(word.value)) making += account.stall[word.value];
+  return account.device.stall() > making / 2;
+}
+
 Account rank_account(const RankRecord& rank) {
   Account account;
   if (rank.steps() <= 0) return account;

@@ -54,6 +54,11 @@ std::vector<std::string> first_texts(const RunRecord& record, std::string_view a
 // by their number of steps. Returns the part itself if no step was measured.
 Nanos step_mean(const RunRecord& record, Nanos part);
 
+// Returns the part of the cause's time in which the device made the batch: 0 to 1.
+double device_share(Cause cause, const Account& account);
+// Returns true if most of the wait for batches to be made is for the device that makes them.
+bool waits_for_device(const Account& account);
+
 double busy_share(const Account& account);  // 0 without a window
 // Returns the account for another busy share; causes keep their proportions.
 Account with_busy(Account account, double busy);

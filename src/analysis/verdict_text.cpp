@@ -38,6 +38,21 @@ std::string why_words(Why why, const RunConfig& config) {
   return "";
 }
 
+// Says why a step waits for batches that the device makes.
+std::string device_why_words(Why why) {
+  switch (why) {
+    case Why::capacity:
+      return "the GPU makes batches without a pause";
+    case Why::depth:
+      return "the GPU has no room for more batches, and is late later";
+    case Why::latency:
+      return "a batch takes the GPU longer than the batches cover that it has ready";
+    case Why::epoch:
+      return "each epoch starts without a finished batch";
+  }
+  return "";
+}
+
 // "decode", "decode or read", "decode, read or augment"
 std::string join(const std::vector<Cause>& causes, std::string_view last, const RunRecord& record,
                  const Analysis& analysis) {
@@ -300,6 +315,8 @@ std::string explain(Cause cause, const Account& account, const RunRecord& record
   }
   const auto most = std::max_element(account.why.begin(), account.why.end());
   if (*most <= 0) return "";
+  if (waits_for_device(account))
+    return device_why_words(static_cast<Why>(most - account.why.begin()));
   return why_words(static_cast<Why>(most - account.why.begin()), record.config);
 }
 

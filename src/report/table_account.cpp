@@ -19,6 +19,7 @@ constexpr int kShortestBar = 8, kMaxBar = 40;
 constexpr std::size_t kMaxCauses = 6;  // in short, compute counted
 constexpr double kSmall = 0.005;       // share of the window; in short, smaller parts have no row
 constexpr double kInvisible = 0.001;
+constexpr double kAllOnDevice = 0.995;  // share of a cause
 
 // Returns "RandomCrop 62.0 %": the largest part of the stage, by its name in the program.
 std::string code_words(const RunRecord& record, std::string_view stage) {
@@ -44,6 +45,10 @@ std::string remark_on(Cause cause, const RunRecord& record, const Account& accou
     return others.empty() ? "runnable, and no core free" : others;
   }
   if (cause == Cause::other) return "no known cause";
+  if (const double share = device_share(cause, account); share >= kAllOnDevice)
+    return "on the GPU";
+  else if (share >= kSmall)
+    return format_percent(share) + " of it on the GPU";
   return code_words(record, name_of(cause));
 }
 

@@ -191,6 +191,7 @@ std::optional<Candidate> library_lock(const FindingInput& facts);
 
 std::optional<Candidate> order_stall(const FindingInput& facts);
 std::optional<Candidate> prefetch_too_shallow(const FindingInput& facts);
+std::optional<Candidate> device_prefetch_too_shallow(const FindingInput& facts);
 std::optional<Candidate> prefetch_wastes_memory(const FindingInput& facts);
 
 std::optional<Candidate> pageable_copies(const FindingInput& facts);

@@ -60,6 +60,7 @@ std::optional<Candidate> order_stall(const FindingInput& facts) {
 
 std::optional<Candidate> prefetch_too_shallow(const FindingInput& facts) {
   if (facts.config.loader.num_workers == 0 || !facts.sees_inside()) return std::nullopt;
+  if (waits_for_device(facts.analysis.account)) return std::nullopt;
   const double shallow =
       facts.share(Why::depth) + facts.share(Why::latency) + facts.share(Cause::prefetch);
   const double order = facts.share(facts.analysis.account.order);
@@ -77,6 +78,21 @@ std::optional<Candidate> prefetch_too_shallow(const FindingInput& facts) {
   candidate.ranges = {{std::string(depth_key(facts)), depth, deepest}};
   candidate.pytorch = depth_line(facts);
   candidate.direction = {number(std::string(depth_key(facts)), std::min(2 * depth, deepest))};
+  return candidate;
+}
+
+std::optional<Candidate> device_prefetch_too_shallow(const FindingInput& facts) {
+  if (!waits_for_device(facts.analysis.account)) return std::nullopt;
+  const double shallow = facts.share(Why::depth) + facts.share(Why::latency);
+  if (shallow < kMinReportedShare) return std::nullopt;
+  const std::int64_t depth = facts.config.trainer.device_prefetch;
+  Candidate candidate;
+  candidate.evidence = fmt::format(
+      "with device-prefetch={} the device has no room for more batches, and is late {} of the time",
+      depth, format_percent(shallow));
+  candidate.ranges = {{"device-prefetch", depth, kMaxDepth}};
+  candidate.pytorch = "make {} batches ahead on the device (DALI: prefetch_queue_depth)";
+  candidate.direction = {number("device-prefetch", std::min(2 * depth, kMaxDepth))};
   return candidate;
 }
 

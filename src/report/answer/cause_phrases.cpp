@@ -61,6 +61,7 @@ constexpr FindingPhrase kFindingPhrases[] = {
     {"workers-restarted", "workers restart at every epoch"},
     {"epoch-refill", "each epoch starts without finished batches"},
     {"prefetch-too-shallow", "too few batches are made ahead"},
+    {"device-prefetch-too-shallow", "the GPU makes too few batches ahead"},
     {"whole-batch-tasks", "one worker makes each batch alone"},
     {"order-stall", "finished batches wait for a late one"},
     {"other-programs", "other programs take its cores"},
@@ -106,6 +107,8 @@ std::string cause_phrase(Cause cause, const RunRecord& record, const Account& ac
   std::string_view kind = kind_of_samples(record);
   if (cause == Cause::read && (kind == "images" || kind == "samples")) kind = "files";
   if (cause == Cause::decode && is_program(record)) kind = "images";
+  if (device_share(cause, account) > 0.5)
+    return fmt::format("{} {} on the GPU is too slow", row.noun, kind);
   const std::string_view text = is_program(record) ? row.program_phrase : row.loader_phrase;
   return fmt::format(fmt::runtime(text), kind);
 }

@@ -124,6 +124,14 @@ const FindingScenario kCases[] = {
     {"prefetch-too-shallow",
      COMPUTE "workers = 4\nprefetch = 1\nno-in-order = false\ncost = decode=exponential:3500us",
      COMPUTE "workers = 16\nprefetch = 8\ncost = decode=3500us", false},
+    {"device-prefetch-too-shallow",
+     COMPUTE "workers = 4\ncost = read=1ms:sleep\nstored-bytes = 1MB\nlink = 4/1\ndecode = hw\n"
+             "cost = gpu-decode=1ms\ncost = gpu-augment=750us\nin-flight = 1\n"
+             "device-prefetch = 1",
+     COMPUTE "workers = 4\ncost = read=1ms:sleep\nstored-bytes = 1MB\nlink = 4/1\ndecode = hw\n"
+             "cost = gpu-decode=1ms\ncost = gpu-augment=750us\nin-flight = 1\n"
+             "device-prefetch = 4",
+     false},
     {"whole-batch-tasks",
      COMPUTE "workers = 4\nprefetch = 1\nsamples = 160\npersistent-workers = true\n"
              "cost = decode=4ms:sleep",
