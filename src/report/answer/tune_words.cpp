@@ -56,10 +56,8 @@ std::string tune_headline(const Tune& tune, const CaseStatistics& judgement) {
   if (is_present_good_enough(tune, judgement)) {
     const std::string now = rate_and_busy(tune, judgement, *tune.now);
     const std::string setting = first_difference(tune.experiment, *tune.now, std::nullopt);
-    const char* begin = is_tune_proven(tune) ? "Leave it:"
-                        : tune.beyond        ? "Best so far:"
-                                             : "Leave it for now:";
-    return fmt::format("{} {}, {}{}", begin, setting, now, tune.beyond ? " (as now)" : "");
+    return is_tune_proven(tune) ? fmt::format("Leave it: {}, {}", setting, now)
+                                : fmt::format("Best so far: {}, {} (as now)", setting, now);
   }
   const std::string setting =
       first_difference(tune.experiment, use, has_now ? tune.now : std::nullopt);
