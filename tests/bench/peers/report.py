@@ -1,6 +1,7 @@
 """The figures of all rounds as one result (schema loaderscope.peers/1), and that as Markdown."""
 
 import dataclasses
+import textwrap
 from typing import Any, Dict, List, Sequence
 
 from peers.engines import ENGINES, NATIVE, named
@@ -69,6 +70,12 @@ def _rate_row(entry: Dict[str, Any]) -> List[str]:
             f"{figures['first_batch_s']:.2f}"]
 
 
+def _fill(text: str, indent: str = "") -> str:
+    """The text as one paragraph of the width that Markdown may have. `indent` is of all lines but the first."""
+    return textwrap.fill(" ".join(text.split()), 120, subsequent_indent=indent, break_long_words=False,
+                         break_on_hyphens=False)
+
+
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
@@ -98,27 +105,29 @@ def markdown(result: Dict[str, Any]) -> str:
     machine, data, options = result["machine"], result["data"], result["options"]
     confidence = min((figure["confidence"] for entry in measured for figure in entry["figures"].values()), default=0.0)
     rows = [_rate_row(entry) for entry in measured]
-    rows += [[entry["engine"], f"not measured: {entry['not_measured']}", *[""] * 5] for entry in missing]
-    return f"""# Against other loaders
-
-{_headline(measured)}
-
-JPEG → random-resized-crop {options['size']} → flip → normalise → f32 NCHW, batches of {options['batch_size']}, {options['workers']} workers or threads on {machine['cores']} cores;
-{data['images']:,} images of `loaderscope data make`, {data['bytes'] / data['images'] / 1e3:.0f} KB each, in the page cache. {result['rounds']} rounds; each engine once per round, in turns,
-in a fresh process, {result['images']:,} images after {result['warmup']} steps of warm-up. Medians of the rounds; in brackets their {100 * confidence:.0f} % interval.
-
-{_table(["engine", "images per CPU s", "images/s per core", "CPU s per 1,000", "framework tax", "peak MB", "first batch s"], rows)}
-
-By the clock (`images/s per core`) engines also measure what else ran on the machine; by CPU time they do not, or little. CPU time and memory are those
-of all processes of the engine; pages that they share count once. `framework tax`: CPU seconds per 1,000 images beyond those of the native engine in the
-same round. `first batch`: from the start of the process, with its imports; of the native engine from its index on.
-
-{_table(["engine", "CPU time per image, times native's", "time by the clock, times native's", "promise, by both"],
-        [_ratio_row(entry) for entry in measured if entry["engine"] != NATIVE])}
-
-{_table(["engine", "what", "versions"], [[entry["engine"], entry["what"], _versions(result, entry)] for entry in measured])}
-
-{machine['cpu']}, {machine['cores']} of {machine['logical_cpus']} cores used, {machine['os']}, Linux {machine['kernel']}, Python {result['python']}; load {machine['load_least']:.1f} to {machine['load_most']:.1f} (1 min)
-before each round, on top of what is measured. {result['loaderscope']}, {result['date']}. Made by `{result['command']}`;
-all rounds are in the JSON file beside this one.
-"""
+    rows += [[entry["engine"], "not measured", *[""] * 5] for entry in missing]
+    reasons = [_fill(f"{entry['engine']} was not measured: {entry['not_measured']}.") for entry in missing]
+    method = _fill(f"""
+        JPEG → random-resized-crop {options['size']} → flip → normalise → f32 NCHW, batches of {options['batch_size']},
+        {options['workers']} workers or threads on {machine['cores']} cores; {data['images']:,} images of
+        `loaderscope data make`, {data['bytes'] / data['images'] / 1e3:.0f} KB each, in the page cache. {result['rounds']}
+        rounds; each engine once per round, alternating, in a fresh process, {result['images']:,} images after
+        {result['warmup']} steps of warm-up. Medians of the rounds; in brackets their {100 * confidence:.0f} % interval.""")
+    columns = _fill("""
+        By the clock (`images/s per core`) engines also measure what else ran on the machine; by CPU time they do not, or
+        little. CPU time and memory are those of all processes of the engine; pages that they share count once. `framework
+        tax`: CPU seconds per 1,000 images beyond those of the native engine in the same round. `first batch`: from the
+        start of the process, with its imports; of the native engine from its index on.""")
+    where = _fill(f"""
+        {machine['cpu']}, {machine['cores']} of {machine['logical_cpus']} cores used, {machine['os']}, Linux
+        {machine['kernel']}, Python {result['python']}; load {machine['load_least']:.1f} to {machine['load_most']:.1f}
+        (1 min) before each round, on top of what is measured. {result['loaderscope']}, {result['date']}. Made by
+        `{result['command']}`; all rounds are in the JSON file next to this one.""")
+    rates = _table(["engine", "images per CPU s", "images/s per core", "CPU s per 1,000", "framework tax", "peak MB",
+                    "first batch s"], rows)
+    ratios = _table(["engine", "CPU time per image, times native's", "time by the clock, times native's",
+                     "promise, by both"], [_ratio_row(entry) for entry in measured if entry["engine"] != NATIVE])
+    versions = "\n".join(_fill(f"- {entry['engine']}: {entry['what']} ({_versions(result, entry)})", "  ")
+                         for entry in measured)
+    parts = ["# Against other loaders", _fill(_headline(measured)), method, rates, *reasons, columns, ratios, versions, where]
+    return "\n\n".join(parts) + "\n"

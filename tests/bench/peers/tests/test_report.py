@@ -29,7 +29,13 @@ class ReportTest(unittest.TestCase):
 
     def test_shows_row_for_missing_engine(self):
         text = report.markdown(result({"native": runs(1.0)}, {"ffcv": "ffcv could not be installed: no network"}))
-        self.assertIn("| ffcv | not measured: ffcv could not be installed: no network |", text)
+        self.assertIn("| ffcv | not measured |", text)
+        self.assertIn("\n\nffcv was not measured: ffcv could not be installed: no network.\n\n", text)
+
+    def test_prints_narrow_lines(self):
+        rounds = {engine.name: runs(2.0) for engine in report.ENGINES if engine.name != "ffcv"}
+        for line in report.markdown(result(rounds, {"ffcv": "a long reason " * 20})).splitlines():
+            self.assertLessEqual(len(line), 120, line)
 
     def test_omits_figures_of_engine_that_failed(self):
         entries = report.summary({"native": runs(1.0), "spdl": runs(2.0, rounds=3)}, {"spdl": "killed"}, 2)
