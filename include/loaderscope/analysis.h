@@ -133,6 +133,8 @@ struct Finding {
   Changes changes;       // fix, as settings or as the speed of a stage
   Changes to_run;        // part of `changes` that a run can try, mostly all of it
   std::string pytorch;   // code for a PyTorch program
+  // A PyTorch program has no such setting: `pytorch` describes other code in words.
+  bool is_rewrite = false;
   // Samples per second, measured and multiplied by the gain in the model. 0 without a prediction.
   double rate_before = 0, rate_after = 0;
   double busy_before = 0, busy_after = 0;  // busy before and after the fix; 0 without a compute
@@ -144,7 +146,7 @@ struct Finding {
   bool wrong_data = false;  // data is wrong, which is worse than any wait; nothing is predicted
   // Marks a limit that does not slow the run. The rate is the most that the loader can deliver.
   bool is_ceiling = false;
-  // Marks the main cause of the idle time, if no other finding gains more. The gain is small.
+  // Marks the fix if no finding is worth doing. The gain is small.
   bool is_chief = false;
   double hoped_gain = 0;         // gain in the model, if it is too uncertain to print
   std::string_view cause;        // name of the finding that causes this one; "" if it is a cause

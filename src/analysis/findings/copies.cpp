@@ -93,8 +93,9 @@ std::optional<Candidate> pageable_copies(const FindingInput& facts) {
                                   "itself: {} of the time",
                                   rate_words(facts), format_percent(facts.share(Cause::h2d))),
                       {{{"memory", "pin-thread"}}, {{"memory", "pinned-slots"}}},
-                      fmt::format("{}; then {}", loader_words(facts.record, {"pin_memory=True"}),
-                                  find_framework(facts.record).copies)};
+                      loader_words(facts.record, {"pin_memory=True"})};
+  candidate.advice = {
+      {"copy", fmt::format("{}; then {}", candidate.pytorch, find_framework(facts.record).copies)}};
   for (Changes& changes : with_overlap(facts, {{"memory", "pin-thread"}}))
     candidate.options.push_back(std::move(changes));
   return candidate;
@@ -155,6 +156,7 @@ std::optional<Candidate> too_many_bytes_to_copy(const FindingInput& facts) {
   if (facts.waits_for_each_step()) {
     candidate.options.insert(candidate.options.begin(), Changes{{"in-flight", "2"}});
     candidate.to_run = {};
+    candidate.advice = {{"in-flight", "no .item() or print of a tensor in every step", true}};
   }
   return candidate;
 }

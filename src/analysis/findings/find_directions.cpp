@@ -18,6 +18,16 @@ std::string with_value(std::string text, const Changes& changes) {
   return text.replace(hole, 2, changes.front().value);
 }
 
+// Returns the advice of the candidate for these changes; null if they need none of their own.
+const SettingAdvice* find_advice(const Candidate& candidate, const Changes& changes) {
+  const auto is_of = [&](const SettingAdvice& advice) {
+    return std::any_of(changes.begin(), changes.end(),
+                       [&](const Change& change) { return as_setting(change).key == advice.key; });
+  };
+  const auto found = std::find_if(candidate.advice.begin(), candidate.advice.end(), is_of);
+  return found == candidate.advice.end() ? nullptr : &*found;
+}
+
 Changes direction_changes(const Candidate& candidate) {
   if (!candidate.direction.empty()) return candidate.direction;
   return candidate.options.empty() ? Changes() : candidate.options.front();
@@ -63,7 +73,8 @@ ChangeKind Finding::kind() const {
   // Another batch size is another training.
   const bool is_other_training = std::any_of(
       changes.begin(), changes.end(), [](const Change& one) { return one.key == "batch-size"; });
-  return has_setting() && !is_other_training ? ChangeKind::setting : ChangeKind::rewriting;
+  const bool is_setting = has_setting() && !is_rewrite && !is_other_training;
+  return is_setting ? ChangeKind::setting : ChangeKind::rewriting;
 }
 
 double Finding::gain() const {
@@ -72,7 +83,9 @@ double Finding::gain() const {
 
 bool Finding::is_worth_doing() const {
   if (wrong_data || is_ceiling) return false;
-  const double least = kind() == ChangeKind::setting ? kMinOfSetting : kMinOfOther;
+  // The built-in loader has a setting for other code of a PyTorch program.
+  const bool is_setting = kind() == ChangeKind::setting || is_rewrite;
+  const double least = is_setting ? kMinOfSetting : kMinOfOther;
   if (has_figures() || hoped_gain != 0) return regained_s > 0 && gain() >= least;
   return waited >= 1 || waited / (1 - waited) >= least;
 }
@@ -94,7 +107,9 @@ Finding build_finding(const FindingInput& facts, const FindingRow& row, const Ca
   finding.to_run = candidate.to_run;
   if (finding.to_run.empty())
     std::transform(changes.begin(), changes.end(), std::back_inserter(finding.to_run), as_setting);
-  finding.pytorch = with_value(candidate.pytorch, finding.changes);
+  const SettingAdvice* advice = find_advice(candidate, changes);
+  finding.pytorch = with_value(advice != nullptr ? advice->pytorch : candidate.pytorch, changes);
+  finding.is_rewrite = advice != nullptr && advice->is_rewrite;
   finding.waited = candidate.waited.value_or(row.waited != nullptr ? row.waited(facts) : 0);
   finding.fixed_by = row.fixed_by;
   finding.wrong_data = row.gives_back == Benefit::correct_data;

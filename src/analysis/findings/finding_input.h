@@ -79,6 +79,13 @@ struct SettingRange {
   Changes with = {};  // changes that accompany it
 };
 
+// Advice of a candidate for the changes of one setting.
+struct SettingAdvice {
+  std::string key;
+  std::string pytorch;      // {} stands for the value of the first change
+  bool is_rewrite = false;  // see Finding
+};
+
 // Evidence and possible changes that a row found.
 struct Candidate {
   std::string evidence;
@@ -98,6 +105,8 @@ struct Candidate {
   std::optional<double> waited = {};
   // True, without options or ranges, if the fix saves the whole wait.
   bool gives_waited = false;
+  // Advice in place of `pytorch` if one of the changes is of the setting. The first match applies.
+  std::vector<SettingAdvice> advice = {};
 };
 
 // Evaluates a row. Rows about a GPU return no candidate without one.

@@ -253,11 +253,14 @@ std::optional<Candidate> slow_trainer(const FindingInput& facts) {
       candidate.options.push_back({{"in-flight", "2"}, {"copy", "stream"}});
   }
   candidate.options.push_back({{"launch.speed", "10"}});
+  const std::string no_wait = "no .item(), .cpu() or print of a tensor in every step";
   candidate.pytorch =
       launches_lag(facts)
           ? "fewer launches: torch.compile(model, mode=\"reduce-overhead\"), CUDA graphs or a "
-            "larger batch; no .item(), .cpu() or print of a tensor in every step"
-          : "no .item(), .cpu() or print of a tensor in every step; checkpoint in another thread";
+            "larger batch; " +
+                no_wait
+          : no_wait + "; checkpoint in another thread";
+  candidate.advice = {{"in-flight", no_wait + "; checkpoint in another thread", true}};
   return candidate;
 }
 

@@ -109,17 +109,16 @@ SettingRange deeper(const FindingInput& facts) {
           facts.config.data.queue_depth, kMaxDepth};
 }
 
-// More of them at once, fewer of them, or none.
+// Adds more requests of each worker. They are tried after more workers, which a PyTorch program can
+// have without other code.
 void hide_latency_of_requests(const FindingInput& facts, Candidate& candidate) {
   const SettingRange requests = deeper(facts);
-  candidate.ranges.insert(candidate.ranges.begin(), requests);
+  candidate.ranges.push_back(requests);
   candidate.direction = {number("queue-depth", std::min(4 * requests.present, kMaxDepth))};
-  candidate.pytorch =
-      "more requests at once: more workers, which wait and need no core each, or a pool of "
-      "threads in __getitems__; ";
-  if (!facts.is_packed())
-    candidate.pytorch += "pack samples into shards, of which one request brings many; ";
-  candidate.pytorch += "keep what is read again on a local disk (--cache-dir)";
+  std::string words = "{} requests of a worker at once, by a pool of threads in __getitems__; ";
+  if (!facts.is_packed()) words += "pack samples into shards, of which one request brings many; ";
+  words += "keep what is read again on a local disk (--cache-dir)";
+  candidate.advice = {{"queue-depth", std::move(words), true}};
 }
 
 // More requests do not make it wider.

@@ -179,6 +179,7 @@ std::optional<Candidate> trainer_takes_batches(const FindingInput& facts) {
                           ? loader_words(facts.record, {"pin_memory=True"}) +
                                 ", whose thread takes batches while the GPU computes; " + no_wait
                           : no_wait;
+  candidate.advice = {{"in-flight", no_wait, true}};
   return candidate;
 }
 

@@ -252,13 +252,15 @@ std::optional<Candidate> whole_batch_tasks(const FindingInput& facts) {
   const double late = waits_for_workers(facts) - facts.share(Why::capacity);
   const double waits = std::max(late, facts.share(facts.analysis.account.order));
   if (!could_share || waits < kMinReportedShare) return std::nullopt;
-  return Candidate{
+  Candidate candidate{
       fmt::format("each batch is made by one of {} alone, and the others cannot help "
                   "with one that is waited for: {} of the time",
                   plural(config.loader.num_workers, "worker"), format_percent(waits)),
       {{{"task", "sample"},
         number("prefetch-depth", config.loader.prefetch_factor * config.loader.num_workers)}},
       "a loader whose workers share the samples of a batch (DALI, FFCV)"};
+  candidate.advice = {{"task", candidate.pytorch, true}};
+  return candidate;
 }
 
 std::optional<Candidate> too_many_workers(const FindingInput& facts) {
