@@ -1,6 +1,5 @@
 // Findings about the machine that the job runs on.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -73,24 +72,19 @@ std::optional<Candidate> cpu_quota(const FindingInput& facts) {
     evidence += fmt::format(", the quota stopped them {}", format_percent(throttled(facts)));
   return Candidate{std::move(evidence),
                    {{{"cores", cores_text(cores_without_quota(facts))}}},
-                   "give the job more cores: docker run --cpus, taskset, the CPU limit of the pod"};
+                   "give the job {} cores: docker run --cpus, taskset, the CPU limit of the pod"};
 }
 
 namespace {
 
-// Returns advice for the programs that take the cores.
-std::string fewer_words(const FindingInput& facts) {
-  std::vector<std::string> what;
-  if (facts.config.trainer.ranks > 1) what.emplace_back("ranks");
-  if (others_matter(facts.record)) {
-    what.emplace_back("other jobs on this machine");
-  } else {
-    if (facts.config.loader.num_workers > 0) what.emplace_back("workers");
-    if (computing_threads(facts.record) > 1)
-      what.emplace_back("threads of the training (torch.set_num_threads)");
-  }
-  if (what.empty()) return "a machine with more cores";
-  return fmt::format("fewer {}, or a machine with more cores", fmt::join(what, " or "));
+// Returns advice for the threads that take the cores. Fewer workers are another finding: they
+// share the same work, and only the model shows whether they gain.
+std::string more_cores_words(const FindingInput& facts) {
+  if (others_matter(facts.record))
+    return "fewer other jobs on this machine, or a machine with more cores";
+  if (computing_threads(facts.record) > 1)
+    return "fewer threads of the training (torch.set_num_threads), or a machine with more cores";
+  return "a machine with {} cores";
 }
 
 }  // namespace
@@ -103,7 +97,7 @@ std::optional<Candidate> cpu_oversubscribed(const FindingInput& facts) {
                                    : "one of " + format_cores(facts.config.declared.cores),
                                format_percent(facts.share(Cause::contention)), used_words(facts)),
                    {{{"cores", cores_text(cores_wanted(facts))}}},
-                   fewer_words(facts)};
+                   more_cores_words(facts)};
 }
 
 std::optional<Candidate> memory_grows(const FindingInput& facts) {

@@ -593,8 +593,7 @@ TEST(Findings, AdvisesFewerJobsOnlyIfOthersUseTheCores) {
   add_metric(record, "host.other_cpu_s", 0.1);
   std::vector<Finding> findings = collect_findings(record);
   ASSERT_TRUE(has(findings, "cpu-oversubscribed")) << list_ids(findings);
-  EXPECT_EQ(find(findings, "cpu-oversubscribed")->pytorch,
-            "fewer workers, or a machine with more cores");
+  EXPECT_EQ(find(findings, "cpu-oversubscribed")->pytorch, "a machine with 8 cores");
   record.metrics.back().value = 20;
   findings = collect_findings(record);
   ASSERT_TRUE(has(findings, "cpu-oversubscribed")) << list_ids(findings);
