@@ -28,6 +28,20 @@ Finding* finding_named(Analysis& analysis, const RunRecord& record, std::string_
   return &analysis.findings.back();
 }
 
+// Returns the setting that gains most, although it is not worth doing by itself. Returns null if no
+// setting gains enough to be seen.
+Finding* best_small_gain(Analysis& analysis) {
+  constexpr double kMinSeen = 0.02;  // relative gain of the rate
+  Finding* best = nullptr;
+  for (Finding& finding : analysis.findings) {
+    const bool is_setting = finding.has_figures() && finding.kind() == ChangeKind::setting;
+    if (!is_setting || finding.wrong_data || finding.is_ceiling || finding.gain() < kMinSeen)
+      continue;
+    if (best == nullptr || finding.gain() > best->gain()) best = &finding;
+  }
+  return best;
+}
+
 // Share of the window that would be gained without other programs, by the model or by the CPU time
 // that they took while threads waited for a core.
 double caused_by_others(const Analysis& analysis, const RunRecord& record) {
@@ -60,7 +74,10 @@ void blame_no_stage(Analysis& analysis, const RunRecord& record) {
       return blame(analysis, record, name_of(Cause::contention), {Cause::contention});
     }
   }
-  if (idle > kIdleAtLimit) return;
+  if (idle > kIdleAtLimit) {
+    if (Finding* setting = best_small_gain(analysis)) setting->is_chief = true;
+    return;
+  }
   blame(analysis, record, "compute", {});
   if (Finding* limit = finding_named(analysis, record, "gpu-is-the-limit"))
     limit->is_ceiling = true;
