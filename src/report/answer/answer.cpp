@@ -164,7 +164,9 @@ std::vector<AnswerLine>::iterator find_label(std::vector<AnswerLine>& lines,
 bool leave_something_out(Answer& answer) {
   for (std::vector<AnswerLine>* const lines : {&answer.last, &answer.first}) {
     if (const auto also = find_label(*lines, "Also"); also != lines->end()) {
-      lines->erase(also);
+      if (also->needed == also->text.size()) continue;
+      also->text.resize(also->needed);
+      if (also->text.empty()) lines->erase(also);
       return true;
     }
   }

@@ -23,6 +23,7 @@ struct AnswerLine {
   std::string text;
   std::string figures{};    // right-aligned column of numbers
   bool is_command = false;  // to paste: never broken, even if it is wider than the page
+  std::size_t needed = 0;   // letters at the begin that are never left out
 };
 
 // One part of the window: "decode    33 %  ################  Image.open".

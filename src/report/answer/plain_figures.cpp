@@ -98,8 +98,16 @@ std::string plain_rate(double per_second) {
 }
 
 bool has_technical_word(std::string_view text) {
-  return std::any_of(kTechnicalWords.begin(), kTechnicalWords.end(),
-                     [&](std::string_view word) { return text.find(word) != text.npos; });
+  // A part of an id, such as --prefetch-depth, names a setting.
+  const auto is_of_id = [&](std::size_t begin, std::size_t end) {
+    const auto joins = [](char c) { return c == '-' || c == '_'; };
+    return (begin > 0 && joins(text[begin - 1])) || (end < text.size() && joins(text[end]));
+  };
+  return std::any_of(kTechnicalWords.begin(), kTechnicalWords.end(), [&](std::string_view word) {
+    for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1))
+      if (!is_of_id(at, at + word.size())) return true;
+    return false;
+  });
 }
 
 }  // namespace loaderscope

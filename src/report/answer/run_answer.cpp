@@ -1,5 +1,6 @@
 // The default answer of a run.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -61,36 +62,13 @@ std::string undecided_phrase(const Verdict& verdict) {
   return text.empty() ? "for no known reason" : text + " is too slow";
 }
 
-// More workers compete for cores too. Line 1 then names the work that they share.
-Cause largest_making(const Account& account) {
-  Cause largest = Cause::contention;
-  Nanos most = 0;
-  for (const auto& word : Words<Cause>::table()) {
-    if (!makes_batches(word.value) || account.stall[word.value] <= most) continue;
-    most = account.stall[word.value];
-    largest = word.value;
-  }
-  return largest;
-}
-
 std::string phrase_of_run(const RunRecord& record, const Analysis& analysis, const Finding* fix) {
-  if (fix != nullptr) {
-    if (const std::string_view said = finding_phrase(fix->id, record); !said.empty())
-      return std::string(said);
-    if (const std::optional<Cause> cause = cause_of_finding(fix->id))
-      return cause_phrase(*cause, record, analysis.account);
-    if (const std::string_view said = finding_phrase(fix->cause, record); !said.empty())
-      return std::string(said);
-    if (fix->removes && fix->has_figures()) {
-      const bool is_of_cores = fix->removes == Cause::contention && fix->id == "too-few-workers";
-      const Cause cause = is_of_cores ? largest_making(analysis.account) : *fix->removes;
-      return cause_phrase(cause, record, analysis.account);
-    }
-  }
-  const Verdict& verdict = analysis.verdict;
-  if (verdict.candidates.size() > 1) return undecided_phrase(verdict);
-  if (verdict.candidates.empty()) return "for no known reason";
-  return cause_phrase(verdict.candidates.front(), record, analysis.account);
+  if (const std::string_view said = named_finding(record, fix); !said.empty())
+    return std::string(said);
+  if (const std::optional<Cause> cause = named_cause(record, analysis, fix))
+    return cause_phrase(*cause, record, analysis.account);
+  const bool is_undecided = analysis.verdict.candidates.size() > 1;
+  return is_undecided ? undecided_phrase(analysis.verdict) : "for no known reason";
 }
 
 bool is_contention_of_others(const Verdict& verdict) {
@@ -191,15 +169,6 @@ std::string make_more_line(const RunRecord& record, const Analysis& analysis, co
   return is_long ? replace_all(text, "    ", "  ") : text;
 }
 
-void add_proof(Answer& answer, const Analysis& analysis) {
-  if (!analysis.proof) return;
-  const std::vector<std::string> lines = proof_lines(analysis);
-  if (lines.empty()) return;
-  std::string text = plain_figures(lines.front());
-  if (has_technical_word(text)) return;
-  answer.first.push_back({"Why", text});
-}
-
 std::string idle_cost_text(const RunRecord& record, const Analysis& analysis) {
   if (!analysis.waste || analysis.waste->gpu_hours_per_day < 1) return "";
   const double all = analysis.waste->gpu_hours_per_day;
@@ -211,12 +180,57 @@ std::string idle_cost_text(const RunRecord& record, const Analysis& analysis) {
   return text;
 }
 
+// "3 samples were skipped: truncated, unsupported (-vv names them)". Counts each sample once.
+std::string skipped_text(const SkippedSamples& skipped) {
+  constexpr std::size_t kMaxNamedSamples = 10;  // a record names no more
+  if (skipped.samples == 0) return "";
+  std::string kinds;
+  for (const auto& [kind, count] : skipped.kind_counts)
+    kinds += (kinds.empty() ? "" : ", ") + replace_all(kind, "_", " ");
+  const auto count = static_cast<std::int64_t>(skipped.first.size());
+  const bool are_all_named = skipped.first.size() < kMaxNamedSamples;
+  const bool is_one = count == 1;
+  return fmt::format("{}{} {} skipped: {} (-vv names {})", are_all_named ? "" : "at least ",
+                     plural(count, "sample"), is_one ? "was" : "were", kinds,
+                     is_one ? "it" : "them");
+}
+
+AnswerLine also_line(std::string text, std::size_t needed) {
+  AnswerLine line{"Also", std::move(text)};
+  line.needed = needed;
+  return line;
+}
+
+// Adds other things to know or to do. Skipped samples are always named.
+void add_also(Answer& answer, const RunRecord& record, const Analysis& analysis,
+              const Finding* fix) {
+  const std::string skipped = skipped_text(record.skipped);
+  std::vector<std::string> texts = {skipped};
+  if (analysis.verdict.bound_by != "compute") {
+    texts.push_back(second_best_text(record, analysis, fix));
+    texts.push_back(idle_cost_text(record, analysis));
+  }
+  std::erase(texts, "");
+  if (texts.empty()) return;
+  answer.last.push_back(also_line(fmt::format("{}", fmt::join(texts, "; ")), skipped.size()));
+}
+
+void add_proof(Answer& answer, const Analysis& analysis) {
+  if (!analysis.proof) return;
+  const std::vector<std::string> lines = proof_lines(analysis);
+  if (lines.empty()) return;
+  std::string text = plain_figures(lines.front());
+  if (has_technical_word(text)) return;
+  answer.first.push_back({"Why", text});
+}
+
 void add_fix(Answer& answer, const RunRecord& record, const Analysis& analysis,
              const Finding* fix) {
   const Verdict& verdict = analysis.verdict;
+  const std::optional<Cause> named = named_cause(record, analysis, fix);
   if (fix != nullptr) {
     answer.first.push_back(make_fix_line(record, analysis, *fix));
-    if (const std::string why = reason_text(analysis, *fix); !why.empty())
+    if (const std::string why = reason_text(analysis, *fix, named); !why.empty())
       answer.first.push_back({"Why", why});
     return;
   }
@@ -244,13 +258,18 @@ void add_fix(Answer& answer, const RunRecord& record, const Analysis& analysis,
         answer.first.push_back({"Why", plain_figures(finding.evidence)});
     return;
   }
-  if (analysis.findings.empty()) return;
-  const Finding& first = analysis.findings.front();
-  if (first.wrong_data || first.pytorch.empty()) return;
-  const std::string advice = plain_figures(short_advice(first.pytorch));
-  if (!has_technical_word(advice)) answer.first.push_back({"Fix", advice + " (gain unknown)"});
-  if (const std::string why = reason_text(analysis, first); !why.empty())
-    answer.first.push_back({"Why", why});
+  for (const Finding& finding : analysis.findings) {
+    if (finding.wrong_data || finding.is_ceiling || finding.pytorch.empty()) continue;
+    const bool is_known = is_gain_known(analysis, finding);
+    if (is_known && finding.has_setting()) continue;  // gains nothing
+    const std::string advice = plain_figures(short_advice(finding.pytorch));
+    if (has_technical_word(advice)) continue;
+    answer.first.push_back(
+        {"Fix", advice + (is_known ? " (gains less than 10 %)" : " (gain unknown)")});
+    if (const std::string why = reason_text(analysis, finding, named); !why.empty())
+      answer.first.push_back({"Why", why});
+    return;
+  }
 }
 
 }  // namespace
@@ -263,6 +282,8 @@ Answer answer_run(const RunRecord& record, const Analysis& analysis) {
   const bool is_wrong = !answer.headline.empty();
   if (!is_wrong) {
     if (std::optional<Answer> ranks = answer_slow_rank(record, analysis)) {
+      if (const std::string skipped = skipped_text(record.skipped); !skipped.empty())
+        ranks->last.insert(ranks->last.begin(), also_line(skipped, skipped.size()));
       add_simulated(*ranks, record);
       return *ranks;
     }
@@ -283,12 +304,7 @@ Answer answer_run(const RunRecord& record, const Analysis& analysis) {
   }
   add_proof(answer, analysis);
   if (analysis.steps > 0) answer.bars = make_bars(record, analysis);
-  if (analysis.verdict.bound_by != "compute") {
-    std::string also = second_best_text(record, analysis, fix);
-    const std::string cost = idle_cost_text(record, analysis);
-    if (!cost.empty()) also += (also.empty() ? "" : "; ") + cost;
-    if (!also.empty()) answer.last.push_back({"Also", also});
-  }
+  add_also(answer, record, analysis, fix);
   answer.last.push_back({"More", make_more_line(record, analysis, fix)});
   return answer;
 }
