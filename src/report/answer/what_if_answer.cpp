@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "analysis/totals.h"
+#include "record/environment_changes.h"
 #include "report/answer/answers.h"
 #include "report/answer/plain_figures.h"
 #include "report/answer/setting_words.h"
@@ -98,6 +99,14 @@ TextTable what_if_table(const WhatIf& answer) {
   return table;
 }
 
+// Only the model can give the device a rate.
+bool can_be_verified(const Changes& changes) {
+  return std::none_of(changes.begin(), changes.end(), [](const Change& change) {
+    const std::optional<EnvironmentChange> world = find_environment_change(change);
+    return world && is_about_gpu(world->word);
+  });
+}
+
 }  // namespace
 
 Answer answer_what_if(const WhatIf& what_if) {
@@ -109,7 +118,8 @@ Answer answer_what_if(const WhatIf& what_if) {
     answer.first.push_back({"Why", trust});
   answer.table = what_if_table(what_if);
   std::string more = "-v, --html page.html";
-  if (what_if.predicted && !what_if.verified) more += "    Test: --verify";
+  if (what_if.predicted && !what_if.verified && can_be_verified(what_if.changes))
+    more += "    Test: --verify";
   answer.last.push_back({"More", more + "    Learn: help prediction"});
   return answer;
 }
