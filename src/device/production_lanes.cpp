@@ -114,12 +114,12 @@ Nanos ProductionLanes::next_end() const {
 void ProductionLanes::advance(Nanos now) {
   const Nanos passed = now - now_;
   if (passed > 0) {
-    const std::int64_t of_compute = work_done(passed, compute_speed());
-    std::array<std::int64_t, kLanes> of_lane{};
+    const std::int64_t compute_done = work_done(passed, compute_speed());
+    std::array<std::int64_t, kLanes> lane_done{};
     for (std::size_t i = 0; i < kLanes; ++i)
-      if (lanes_.at(i).work.runs) of_lane.at(i) = work_done(passed, task_speed(lanes_.at(i)));
-    for (std::size_t i = 0; i < kLanes; ++i) lanes_.at(i).work.left -= of_lane.at(i);
-    if (compute_.runs) compute_.left -= of_compute;
+      if (lanes_.at(i).work.runs) lane_done.at(i) = work_done(passed, task_speed(lanes_.at(i)));
+    for (std::size_t i = 0; i < kLanes; ++i) lanes_.at(i).work.left -= lane_done.at(i);
+    if (compute_.runs) compute_.left -= compute_done;
     now_ = now;
   }
   end_what_is_done();

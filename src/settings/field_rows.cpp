@@ -246,8 +246,9 @@ SharedSpeed parse_shared_speed(std::string_view text) {
   const auto stage = value_of<Stage>(text.substr(0, equals));
   if (equals == text.npos || colon == text.npos || !stage || !is_on_device(*stage))
     throw ValueError("expected STAGE=C:P such as gpu-augment=0.8:0.5");
-  return {*stage, parse_share(text.substr(equals + 1, colon - equals - 1)),
-          parse_share(text.substr(colon + 1)), std::string(text)};
+  const std::string_view compute = text.substr(equals + 1, colon - equals - 1);
+  return {*stage, compute == "0" ? 0 : parse_share(compute), parse_share(text.substr(colon + 1)),
+          std::string(text)};
 }
 
 Codec<Bind> bind_codec() { return {parse_bind, bind_to_text}; }

@@ -56,7 +56,7 @@ void add_costs(Table& table) {
       "shared-speed", "STAGE=C:P", &DeclaredConfig::shared_speed, add_shared_speed,
       [](const SharedSpeed& speed) { return speed.text; }, kNativeLoader,
       "While gpu-decode or gpu-augment runs during compute, compute keeps the share C of its speed "
-      "and the stage the share P. Repeatable.",
+      "and the stage the share P. 0:1 makes the compute wait, as on one stream. Repeatable.",
       "1:1");
   rows.add("cores", "X", &DeclaredConfig::cores, real_codec(), kNativeLoader,
            "Cores that the model distributes, such as 1.5.",

@@ -52,7 +52,6 @@ void check_can_run(const RunConfig& c) {
   if (is_model_engine(c.engine.value)) return;
   refuse_any(c, about::kStorage | about::kCores, "only the model can change the machine",
              "leave it out, or give --engine model");
-  check_device_can_run(c);
   if (c.loader.executor == Executor::processes &&
       memory_row(c.loader.memory).wrap_existing == nullptr) {
     refuse(c, "memory", "the driver makes such memory for one process, workers cannot share it",
@@ -88,6 +87,7 @@ RunConfig resolve_for(Purpose purpose, RunConfig c, const MachineLimits& limits,
   check_data(c);
   fill_memory(c);
   fill_workers(c, limits);
+  if (purpose == Purpose::run) check_device_can_run(c);
   fill_device_work(c);
   check_sizes(c);
   check_contradictions(c);

@@ -22,11 +22,12 @@ void check_possible(const RunConfig& c) {
     refuse(c, key, "the data has no images");
 }
 
-void check_cost(const RunConfig& c, Stage stage, const char* example) {
+void check_cost(const RunConfig& c, Stage stage, const char* time, const char* word) {
   if (c.declared_cost(stage) != nullptr) return;
-  throw UsageError(setting_words(c, asking_key(c)) + ": the time of " +
-                       std::string(name_of(stage)) + " is unknown",
-                   "give --cost " + std::string(name_of(stage)) + "=" + example);
+  throw UsageError(
+      setting_words(c, asking_key(c)) + ": the time of " + std::string(name_of(stage)) +
+          " is unknown",
+      "give --cost " + std::string(name_of(stage)) + "=" + time + ", or to what-if --set " + word);
 }
 
 }  // namespace
@@ -39,12 +40,12 @@ void fill_device_work(RunConfig& c) {
   if (decodes) c.image.augment_on.value = AugmentOn::gpu;
   if (!c.makes_on_device()) return;
   check_possible(c);
-  if (decodes) check_cost(c, Stage::gpu_decode, "45us");
-  check_cost(c, Stage::gpu_augment, "1us");
+  if (decodes) check_cost(c, Stage::gpu_decode, "45us", "gpu.decode-rate=22000/s");
+  check_cost(c, Stage::gpu_augment, "1us", "gpu.augment-rate=1000000/s");
 }
 
 void check_device_can_run(const RunConfig& c) {
-  if (!c.makes_on_device()) return;
+  if (!c.makes_on_device() || is_model_engine(c.engine.value)) return;
   refuse(c, asking_key(c), "only the model can do this on the device", "give --engine model");
 }
 

@@ -80,6 +80,28 @@ TEST_F(WhatIf, TakesDeclaredCostsWithoutAResult) {
   EXPECT_NEAR(answer.at("gain").get<double>(), 2, 1e-6);
 }
 
+// Costs that the host measured stay. The device decodes and augments.
+TEST_F(WhatIf, DecodesOnDeviceWithRatesOfDevice) {
+  const std::string data = folder_.path("data"), result = folder_.path("host.json");
+  ASSERT_EQ(run_binary({"data", "make", data, "--count", "64"}).exit_code, 0);
+  const Ended run =
+      run_binary({"run", "--data", data, "--device", "sim", "--compute", "5ms", "--batch", "8",
+                  "--workers", "1", "--steps", "60", "--json", result});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const Words words = {"what-if", result, "--set", "decode=hw", "--set", "gpu.decode-rate=20000/s"};
+  Words with_both = words;
+  with_both.insert(with_both.end(), {"--set", "gpu.augment-rate=200000/s", "--json", "-"});
+  const Ended ended = run_binary(with_both);
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  const json answer = json::parse(ended.out);
+  EXPECT_GT(answer.at("predicted").at("samples_per_s").get<double>(),
+            answer.at("fitted").at("samples_per_s").get<double>());
+  const Ended without = run_binary(words);
+  EXPECT_EQ(without.exit_code, 64);
+  EXPECT_THAT(without.err, HasSubstr("the time of gpu-augment is unknown"));
+  EXPECT_THAT(without.err, HasSubstr("--set gpu.augment-rate=1000000/s"));
+}
+
 TEST_F(WhatIf, RefusesInOneSentence) {
   const std::string result = saved_run();
   expect_refused({"what-if"},

@@ -9,7 +9,7 @@ namespace loaderscope {
 // Sums over the samples of a batch.
 struct DeviceShare {
   Nanos decode = 0;          // duration alone on the device
-  Nanos augment = 0;         // likewise
+  Nanos augment = 0;         // duration alone on the device
   Bytes copied = 0;          // bytes to the device
   std::int32_t decoded = 0;  // samples that the device decodes
 };

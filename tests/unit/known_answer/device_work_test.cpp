@@ -27,7 +27,7 @@ const Case kPlaces[] = {
        .why = {{Why::capacity, 300_ms}}}},
      "decode"},
 
-    // A = 20: likewise. D = 2 is hidden.
+    // A = 20: a step takes 20. D = 2 is hidden.
     {"kernel_is_the_limit",
      READ_BY_WORKERS "decode=gpu cost=gpu-decode=500us cost=gpu-augment=5ms",
      {{.window = 600_ms,
@@ -80,8 +80,8 @@ TEST(DeviceWorkOfModel, DecodesShareOfSamples) {
       run("workers=4 batch=100 cost=decode=1us:sleep compute=1ms warmup=8 steps=50 "
           "decode=split:0.7 cost=gpu-decode=1us cost=gpu-augment=0");
   const RankRecord& rank = record.ranks.at(0);
-  const auto by_workers = static_cast<double>(rank.stages[Stage::decode].count);
-  EXPECT_NEAR(by_workers / static_cast<double>(rank.samples), 0.3, 0.03);
+  const auto worker_decoded = static_cast<double>(rank.stages[Stage::decode].count);
+  EXPECT_NEAR(worker_decoded / static_cast<double>(rank.samples), 0.3, 0.03);
   // The device takes 1 us for each of the others.
   EXPECT_EQ(rank.stages[Stage::gpu_decode].wall,
             (rank.samples - rank.stages[Stage::decode].count) * 1_us);

@@ -47,7 +47,7 @@ const std::string kFewCores =
     "batch = 4\nworkers = 8\ncores = 2\ncost = decode=10ms\ncompute = 10ms\nwarmup = 8\n"
     "steps = 80\n";
 
-TEST(FixOfRun, IsNumberOfWorkersRatherThanOtherCode) {
+TEST(FixOfRun, PrefersNumberOfWorkersToOtherCode) {
   const Answered run(kFarStorage);
   EXPECT_THAT(run.text(),
               HasSubstr("\nFix:   DataLoader(..., num_workers=4)           200 -> about "
@@ -93,7 +93,7 @@ TEST(FixOfRun, NamesCoresInsteadOfFewerWorkersWithoutGain) {
 }
 
 // Each of two causes hides the other, so the fix of one gains less than 5 %.
-TEST(FixOfRun, IsSettingWithSmallGainIfNoOtherGainsMore) {
+TEST(FixOfRun, GivesSettingWithSmallGainIfNoOtherGainsMore) {
   const Answered run(
       "batch = 64\nstored-bytes = 110KB\ncompute = 25600us\nworkers = 32\nmemory = pageable\n"
       "copy = async\nlink = 25/8\ncores = 16\nstorage-latency = 8ms\nstorage-bandwidth = 500MB/s\n"
@@ -166,7 +166,7 @@ TEST(ReasonOfFix, UsesCauseThatFixRemoves) {
   EXPECT_EQ(named_cause(record, analysis, nullptr), std::nullopt);
 }
 
-TEST(SkippedSamplesOfRun, AreNamedInEveryAnswer) {
+TEST(SkippedSamplesOfRun, NamesThemInEveryAnswer) {
   for (const std::string& scenario :
        {kFarStorage, kFewCores,
         std::string("workers = 4\ncost = decode=10us\ncompute = 40ms\nsteps = 60\n")}) {

@@ -121,6 +121,8 @@ TEST(Resolve, RefusesToRunSettingsOfModelOnly) {
             std::string("storage-latency = 1ms") + only_the_model);
   EXPECT_EQ(error_of_run({{"engine", "model"}, {"storage-latency", "1ms"}, {"cores", "2"}}), "");
   EXPECT_EQ(error_of_given({{"storage-latency", "1ms"}, {"cores", "2"}}), "");
+  EXPECT_EQ(error_of_run({{"decode", "split:0.5"}, {"cost", "decode=1ms"}}),
+            "decode = split:0.5: only the model can do this on the device; give --engine model");
 }
 
 TEST(Resolve, RequiresDeclaredStorageForReadAhead) {
@@ -209,6 +211,39 @@ TEST(Resolve, NotesSettingsWithoutEffect) {
   EXPECT_THAT(resolved({{"sync-ranks", "true"}}).notes, Contains(HasSubstr("sync-ranks")));
   EXPECT_THAT(resolved({{"cost", "h2d=1ms"}, {"link", "c2c"}}).notes,
               Contains(HasSubstr("link = c2c")));
+}
+
+TEST(Resolve, PlacesAugmentationWhereItDecodes) {
+  const Given decodes = {
+      {"decode", "hw"}, {"cost", "gpu-decode=45us"}, {"cost", "gpu-augment=1us"}};
+  EXPECT_EQ(resolved(decodes).config.image.augment_on, AugmentOn::gpu);
+  EXPECT_FALSE(resolved(decodes).config.image.augment_on.given);
+  EXPECT_EQ(resolved({}).config.image.augment_on, AugmentOn::host);
+  EXPECT_FALSE(resolved({}).config.makes_on_device());
+}
+
+TEST(Resolve, RefusesWorkThatDeviceCannotDo) {
+  const auto error = [](Given given) {
+    given.emplace_back("decode", "hw");
+    return error_of_given(given);
+  };
+  EXPECT_THAT(error({}), HasSubstr("the time of gpu-decode is unknown"));
+  EXPECT_THAT(error({{"cost", "gpu-decode=45us"}}),
+              HasSubstr("the time of gpu-augment is unknown"));
+  EXPECT_THAT(error({{"workers", "0"}}), HasSubstr("needs workers"));
+  EXPECT_THAT(error({{"device", "null"}}), HasSubstr("device = null makes nothing"));
+  EXPECT_THAT(error({{"augment-on", "host"}}), HasSubstr("contradicts decode = hw"));
+  EXPECT_THAT(
+      error({{"device-prefetch", "0"}, {"cost", "gpu-decode=1us"}, {"cost", "gpu-augment=0"}}),
+      HasSubstr("device-prefetch = 0"));
+  EXPECT_THAT(error_of_given({{"augment-on", "gpu"}}),
+              HasSubstr("the time of gpu-augment is unknown"));
+}
+
+TEST(Resolve, NotesWorkThatDeviceDoesNotDo) {
+  const auto notes = resolved({{"cost", "gpu-decode=45us"}, {"device-prefetch", "3"}}).notes;
+  EXPECT_THAT(notes, Contains(HasSubstr("cost gpu-decode has no effect")));
+  EXPECT_THAT(notes, Contains(HasSubstr("device-prefetch = 3 has no effect")));
 }
 
 TEST(Resolve, KeepsGivenSettingsApartFromDefaults) {
