@@ -17,8 +17,8 @@ MAX_TEST_NAME = 60
 
 CPP_TEST = re.compile(r"\b(?:TYPED_)?TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\s*\)")
 PYTHON_TEST = re.compile(r"^\s*(?:async\s+)?def\s+test_(\w+)", re.MULTILINE)
-# Words before a name that show a use and not a declaration.
-NOT_TYPES = frozenset("return throw new delete case goto else do co_return co_await co_yield and or not sizeof".split())
+# Words before a name that show a use and not a declaration. `using` brings a name of another library.
+NOT_TYPES = frozenset("using return throw new delete case goto else do co_return co_await co_yield and or not sizeof".split())
 LAST_WORD = re.compile(r"[A-Za-z_]\w*\Z")
 QUALIFIERS = re.compile(r"(?:\w+::)+\Z")
 DECLARATION_AFTER = re.compile(r"\s*(?:[({;,)\[]|=(?!=)|:(?!:)|$)")

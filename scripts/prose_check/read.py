@@ -11,8 +11,9 @@ CPP = (".h", ".cpp", ".cu", ".cuh", ".def")
 SHELL_FIRST_LINE = re.compile(r"#!.*\b(?:ba)?sh\b")
 PYTHON_FIRST_LINE = re.compile(r"#!.*\bpython3?\b")
 MARKDOWN = re.compile(r"(?:README|CHANGELOG|CONTRIBUTING)\.md$|src/manual/.*\.md$|reports/.*\.md$")
-# Text writers of answers. `describe_*` has the sentences of the JSON schemas, `draw_*` the pictures of the page.
-ANSWER_WRITER = re.compile(r"src/report/(?!describe_|draw_)[^/]*$")
+# Text writers of answers. `describe_*` and `*_json` have the sentences of the JSON schemas, `draw_*` the pictures of the
+# page.
+ANSWER_WRITER = re.compile(r"src/report/(?!describe_|draw_)[^/]*(?<!_json)\.\w+$")
 GOLDEN_ANSWER = re.compile(r"tests/.*\b(?:golden|answers)/.*\.txt$")
 
 

@@ -29,6 +29,8 @@ AMERICAN_PARTS = ("color", "aliz", "behavior", "center")
 SPELLING = {"color": "colour", "iz": "is", "behavior": "behaviour", "center": "centre"}
 
 LONG_WORD = re.compile(r"[A-Za-z]{2,}")
+# Formats of fmt and Python: "{:.1f}" looks like a rule of CSS to CODE_STRING
+FORMAT = re.compile(r"\{:[^{}]*\}")
 # Strings that people do not read as sentences.
 CODE_STRING = re.compile(
     r"\b(?:SELECT|INSERT INTO|CREATE (?:TABLE|INDEX)|PRAGMA|DELETE FROM|LEFT JOIN)\b"  # SQL
@@ -160,7 +162,7 @@ def column_faults(lines):
 
 
 def is_sentence(text):
-    return len(text.split()) >= 3 and len(LONG_WORD.findall(text)) >= 3 and not CODE_STRING.search(text)
+    return len(text.split()) >= 3 and len(LONG_WORD.findall(text)) >= 3 and not CODE_STRING.search(FORMAT.sub("{}", text))
 
 
 def string_faults(literal):
