@@ -142,12 +142,12 @@ void describe_options(ResultVisitor& form, Options& options) {
 
 void describe_known(ResultVisitor& form, std::optional<KnownNoise>& known) {
   form.optional("known", known, AbsentValue::null, [&](KnownNoise& spread) {
-    form.object("known", "how far runs of the same code differ here; null where it was measured",
-                [&] {
-                  form.real("rate", spread.rate, "as a deviation of logarithms", kSpread);
-                  form.real("cpu", spread.cpu, "of CPU time, likewise", kSpread);
-                  form.whole("jobs", spread.jobs, "that showed it; 0: it is assumed");
-                });
+    form.object(
+        "known", "how far runs of the same code differ here; null where it was measured", [&] {
+          form.real("rate", spread.rate, "as a deviation of logarithms", kSpread);
+          form.real("cpu", spread.cpu, "of CPU time, as a deviation of logarithms", kSpread);
+          form.whole("jobs", spread.jobs, "that showed it; 0: it is assumed");
+        });
   });
 }
 
@@ -182,7 +182,7 @@ void describe_first_slower(ResultVisitor& form, std::optional<FirstSlower>& foun
       form.text("commit", known.commit.commit, "the first that is slower");
       form.text("author", known.commit.author, "of it");
       form.text("subject", known.commit.subject, "of its message");
-      form.whole("others", known.others, "commits before it that cannot be told from it");
+      form.whole("others", known.others, "commits before it that may be the first slower one too");
     });
   });
 }
@@ -238,9 +238,9 @@ void describe_measured(ResultVisitor& form, Comparison& comparison) {
 
 void format_pairs(ResultVisitor& form, const ComparisonResult& judgement) {
   form.object("pairs", "of fresh processes", [&] {
-    form.shown("counted", judgement.pairs, "that the verdict rests on");
+    form.shown("counted", judgement.pairs, "pairs that the verdict is based on");
     form.shown("disturbed", judgement.disturbed, "runs left out for what else ran");
-    form.shown("more", judgement.more_pairs, "that would do where it cannot be told; 0: not known");
+    form.shown("more", judgement.more_pairs, "pairs that would allow a verdict; 0: not known");
   });
   form.if_there("against_itself", judgement.against_itself.has_value(), AbsentValue::null, [&] {
     format_estimate(form, "against_itself", judgement.against_itself.value_or(Estimate{}),

@@ -79,8 +79,9 @@ std::string matters_line(const ComparisonResult& judgement) {
 std::string arms_line(const Comparison& comparison, const ComparisonResult& judgement) {
   if (comparison.is_of_results) return results_line(comparison);
   if (!comparison.same_because.empty())
-    return fmt::format("{}; {}: one run of A saw what it reads; {}", arm_text(comparison.arms[0]),
-                       arm_text(comparison.arms[1]), format_duration(comparison.spent));
+    return fmt::format("{}; {} (one run of A showed what it reads, {})",
+                       arm_text(comparison.arms[0]), arm_text(comparison.arms[1]),
+                       format_duration(comparison.spent));
   std::string text = fmt::format("{}; {}: {} of fresh processes, {} fixed beforehand, A B B A",
                                  arm_text(comparison.arms[0]), arm_text(comparison.arms[1]),
                                  plural(judgement.pairs, "pair"), comparison.planned_pairs);
@@ -98,8 +99,8 @@ std::string noise_line(const ComparisonResult& judgement) {
   if (!judgement.against_itself || rate == nullptr) return "";
   const Estimate& itself = *judgement.against_itself;
   return fmt::format(
-      "the same against itself: {} ({:+.1f} to {:+.1f}) in {}; the smallest change of samples/s "
-      "that this job could have seen: {:.1f} %",
+      "the same against itself: {} ({:+.1f} to {:+.1f}) in {}; this job sees changes of samples/s "
+      "from {:.1f} % on",
       signed_percent(itself.mean), 100 * itself.low, 100 * itself.high,
       plural(judgement.pairs_of_itself, "pair"), 100 * rate->least_seen);
 }
@@ -115,11 +116,12 @@ std::string verdict_word(const Difference& one) {
 std::string counts_line(const ComparisonResult& judgement) {
   std::vector<std::string> counts;
   for (const CountChange& count : judgement.counts) counts.push_back(count_text(count));
-  std::string text = counts.empty() ? "" : "exact counts: " + joined(counts);
+  std::string text = counts.empty() ? "" : "the exact counts are " + joined(counts);
   std::vector<std::string> others;
   for (const std::string& name : judgement.uncounted) others.push_back(spoken(name));
   if (!others.empty())
-    text += fmt::format("{}not exact: {}", text.empty() ? "" : "; ", joined(others));
+    text +=
+        fmt::format("{}counts that are not exact: {}", text.empty() ? "" : "; ", joined(others));
   return text;
 }
 

@@ -43,7 +43,7 @@ void summarize_comparison(MarkdownPage& page, const AnyResult& result) {
   page.quote("", arms_line(comparison, judgement));
   page.paragraph(noise_line(judgement));
   if (!comparison.reproduce.empty()) page.command("Reproduce", comparison.reproduce);
-  for (const std::string& note : comparison.notes) page.quote("note: ", note);
+  for (const std::string& note : comparison.notes) page.quote("- ", note);
 }
 
 }  // namespace loaderscope::compare

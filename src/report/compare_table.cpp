@@ -55,8 +55,7 @@ void write_comparison_text(TextReport& reading, const Comparison& comparison, co
   if (judgement.pairs > 0) add_differences(screen, judgement);
   if (comparison.is_of_results) add_results(screen, comparison);
   screen.line(LinePriority::evidence, counts_line(judgement));
-  for (const std::string& note : comparison.notes)
-    screen.line(LinePriority::detail, "note: " + note);
+  for (const std::string& note : comparison.notes) screen.note(LinePriority::detail, note);
   reading.more = "more with -vv: notes";
 }
 

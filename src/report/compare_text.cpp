@@ -156,7 +156,7 @@ std::string first_slower(const FirstSlower& found) {
   const std::string name = found.commit.commit + " " + shown_text(found.commit.subject) + " (by " +
                            shown_text(found.commit.author) + ")";
   if (found.others == 0) return "FIRST SLOWER: " + name;
-  return fmt::format("FIRST SLOWER is {} or one of {} before it, which cannot be told apart", name,
+  return fmt::format("FIRST SLOWER is {} or one of {} before it", name,
                      plural(found.others, "commit"));
 }
 

@@ -35,7 +35,7 @@ void describe_verdict(ResultVisitor& form, const Verdict& verdict) {
   form.object("verdict", "what limits the run", [&] {
     form.shown("sentence", verdict.sentence, "the answer in one line");
     format_word_or_null(form, "bound_by", verdict.bound_by, limits(),
-                        "the limit; null when it is withheld or causes cannot be told apart");
+                        "the limit; null when it is withheld or several causes may be it");
     format_word_or_null(
         form, "severity", verdict.severity, {"none", "moderate", "high"},
         "by the share of stall: below 5 %, below 20 %, from 20 %; null when withheld "
@@ -43,7 +43,7 @@ void describe_verdict(ResultVisitor& form, const Verdict& verdict) {
     form.shown("withheld_reason", verdict.withheld_reason,
                "why there is no verdict, with the next step; null when there is one");
     format_causes(form, "candidates", verdict.candidates,
-                  "the leading cause and those that it cannot be told apart from");
+                  "the leading cause and those that may be as large");
     form.shown("no_gain", verdict.no_gain, "leaving out the candidates gives nothing");
     form.shown("together", verdict.together,
                "leaving out one of the candidates gives nothing, only all of them");
@@ -57,8 +57,8 @@ void describe_verdict(ResultVisitor& form, const Verdict& verdict) {
 void describe_removals(ResultVisitor& form, RemovalGains& removals) {
   form.object("removals", "what leaving out a cause would give; the verdict is chosen by it", [&] {
     form.shown_word("basis", name_of(removals.basis), {"account", "critical-path", "model"},
-                    "left out of the model that gives back the run; else its length of the "
-                    "critical path; else its share of the account");
+                    "how the gain was found: by leaving the cause out of the fitted model, by "
+                    "its length of the critical path, or by its share of the account");
     form.list("list", removals.list, "what saves most first", [&](Removal& removal) {
       form.object(
           "", "",
@@ -80,21 +80,21 @@ void format_predicted(ResultVisitor& form, double rate, double busy) {
 
 void format_figures(ResultVisitor& form, const Finding& finding) {
   form.if_there("predicted", finding.has_figures(), AbsentValue::null, [&] {
-    form.object("predicted",
-                "with the changes: the measured rate times the gain in the model; null where "
-                "nothing can be predicted",
-                [&] {
-                  format_predicted(form, finding.rate_after, finding.busy_after);
-                  form.if_there("may_be_off", finding.may_be_off > 0, AbsentValue::left_out, [&] {
-                    form.shown("may_be_off", finding.may_be_off,
-                               "of the rate, either way: it depends on what was measured beside "
-                               "less load",
-                               kShare);
-                  });
-                  form.object("base", "the run as it was measured", [&] {
-                    format_predicted(form, finding.rate_before, finding.busy_before);
-                  });
-                });
+    form.object(
+        "predicted",
+        "with the changes: the measured rate times the gain in the model; null where "
+        "nothing can be predicted",
+        [&] {
+          format_predicted(form, finding.rate_after, finding.busy_after);
+          form.if_there("may_be_off", finding.may_be_off > 0, AbsentValue::left_out, [&] {
+            form.shown("may_be_off", finding.may_be_off,
+                       "error of the rate in both directions, as a share: it depends on what "
+                       "was measured under less load",
+                       kShare);
+          });
+          form.object("base", "the run as it was measured",
+                      [&] { format_predicted(form, finding.rate_before, finding.busy_before); });
+        });
   });
   form.if_there("regained_s", finding.has_figures(), AbsentValue::null, [&] {
     form.shown_seconds("regained_s", std::llround(finding.regained_s * 1e9),
@@ -111,7 +111,7 @@ void describe_finding(ResultVisitor& form, const RunConfig& config, Finding& fin
     form.shown("wrong_data", finding.wrong_data,
                "the training is given wrong data: worse than any waiting, and found without a "
                "verdict too");
-    form.shown("evidence", finding.evidence, "a sentence with the figures that it rests on");
+    form.shown("evidence", finding.evidence, "a sentence with the figures that support it");
     form.shown("advice", finding.pytorch, "what to write in a PyTorch program");
     const auto command = finding.has_setting() ? std::optional(command_for(config, finding.to_run))
                                                : std::optional<std::string>();
@@ -120,24 +120,23 @@ void describe_finding(ResultVisitor& form, const RunConfig& config, Finding& fin
     const bool for_reader = finding.fixed_by == FixedBy::reader;
     form.shown_word("mended_by", for_reader ? "reader" : "administrator",
                     {"reader", "administrator"},
-                    "who can do what mends it: whoever starts the training, or who looks after the "
-                    "machine");
+                    "the role that can apply the fix: the user who starts the training, or an "
+                    "administrator of the machine");
     form.shown("waited", finding.waited,
                "share of the window that is waited on its account; 0 where it is not about waiting",
                kNotNegative);
-    describe_changes(form, finding.changes, "what mends it, KEY=VALUE as of --set");
+    describe_changes(form, finding.changes, "settings that fix it, KEY=VALUE as in --set");
     format_figures(form, finding);
   });
 }
 
 void describe_fit(ResultVisitor& form, Analysis& analysis, GoodnessOfFit& fit) {
-  form.object("fit",
-              "how well the model behind the findings gives back the run; absent without findings",
-              [&] {
-                describe_fit_errors(form, fit);
-                form.texts("notes", analysis.fit_notes, "what the fit rests on");
-                describe_history(form, analysis.past);
-              });
+  form.object(
+      "fit", "how well the model of the findings reproduces the run; absent without findings", [&] {
+        describe_fit_errors(form, fit);
+        form.texts("notes", analysis.fit_notes, "assumptions of the fit");
+        describe_history(form, analysis.past);
+      });
 }
 
 void describe_depth(ResultVisitor& form, RequiredPrefetchDepth& depth) {

@@ -20,13 +20,14 @@ void format_pace(ResultVisitor& form, const HostRate& pace, bool has_busy) {
     form.shown_seconds("decode_of_sample_s", static_cast<Nanos>(pace.decode_of_sample),
                        "decoding a sample, without what threads waited for a core, seconds");
     form.shown_seconds("read_of_sample_s", static_cast<Nanos>(pace.read_of_sample),
-                       "reading a sample, likewise, seconds");
+                       "reading a sample, without what threads waited for a core, seconds");
   });
 }
 
 void describe_host(ResultVisitor& form, HostRecord& host) {
   form.object("machine", "what it is", [&] { describe_machine(form, host.machine); });
-  form.whole("ranks", host.ranks, "of the job, those behind the ranks of the host before",
+  form.whole("ranks", host.ranks,
+             "ranks of the job on this host, numbered after those of the host before",
              {.least = 1});
   form.optional("clock_offset_s", host.clock_offset, AbsentValue::left_out, [&](Nanos& offset) {
     form.seconds("clock_offset_s", offset,
@@ -57,7 +58,7 @@ void describe_machine(ResultVisitor& form, MachineFacts& machine) {
     form.whole("logical_cpus", value, "logical CPUs of the machine; null: not known");
   });
   if_any("cores", machine.cores, [&](auto& value) {
-    form.real("cores", value, "CPUs usable: affinity and quota; null: not known", kNotNegative);
+    form.real("cores", value, "usable CPUs by affinity and quota; null: not known", kNotNegative);
   });
   if_any("memory_bytes", machine.memory_bytes, [&](auto& value) {
     form.whole("memory_bytes", value, "physical memory, bytes; null: not known");

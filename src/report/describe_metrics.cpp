@@ -66,7 +66,7 @@ MetricPlace place_of_metric(std::string_view metric) {
 void describe_metrics(ResultVisitor& form, std::vector<Metric>& metrics) {
   if (!form.reads()) write_values(form, metrics);
   form.list("metrics", metrics,
-            "descriptions of the numbers beside the account; the value of memory.x stands at "
+            "descriptions of the numbers that are not in the account; memory.x has the value of "
             "memory.x",
             [&](Metric& metric) {
               form.object(

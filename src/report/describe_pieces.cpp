@@ -80,8 +80,9 @@ void describe_events(ResultVisitor& form, StepEvents& events) {
              "its worker had rested with the window full, ns");
   describe_unless_0(form, "ask_queued_ns", events.ask_queued,
                     "the trainer waited for a core so long just before it asked, ns");
-  describe_unless_0(form, "take_queued_ns", events.take_queued,
-                    "likewise before it received or took the batch that was there, ns");
+  describe_unless_0(
+      form, "take_queued_ns", events.take_queued,
+      "the trainer waited for a core so long just before it took the batch that was ready, ns");
   describe_unless_0(form, "kept_from_sending_ns", events.kept_from_sending,
                     "just before sending, its worker had the interpreter and was busy, ns");
   describe_unless_0(form, "answering_ns", events.answering,
@@ -204,7 +205,7 @@ void describe_step(ResultVisitor& form, std::int64_t rank, StepRow& row) {
 }
 
 void describe_sample(ResultVisitor& form, std::int64_t rank, SampleRow& row) {
-  form.row("", "one sample, or one batch whose samples were not told apart, as integers", [&] {
+  form.row("", "one sample, or one batch whose samples were not seen singly, as integers", [&] {
     form.whole("", rank, "rank");
     form.whole("", row.sample,
                "index in the data set; -n: the row is of a whole batch of n samples",
@@ -250,7 +251,8 @@ void describe_pieces(ResultVisitor& form, RunRecord& record) {
       });
   describe_array(
       form, kReservoir,
-      "whole samples drawn at random from the window; where a rank told none apart, whole batches",
+      "whole samples drawn at random from the window; whole batches of a rank without single "
+      "samples",
       record, [&] { describe_sample(form, 0, sample); },
       [&](std::int64_t r, RankRecord& rank) {
         for (SampleRow& row : rank.reservoir) describe_sample(form, r, row);

@@ -71,9 +71,10 @@ void format_outcome(ResultVisitor& form, const Proof& proof, const ProofCase& pr
   form.shown("helps", outcome.helps,
              "whether the whole interval of the gain lies above 1, or below 1.02; null: neither");
   form.if_there("verdict", has_run, AbsentValue::null, [&] {
-    form.shown_word("verdict", name_of(outcome.verdict), verdicts(),
-                    "proved: it gives what was predicted and at least 2 % of the time; refuted: "
-                    "leaving it out gives nothing; null: not run");
+    form.shown_word(
+        "verdict", name_of(outcome.verdict), verdicts(),
+        "proved if it gives what was predicted and at least 2 % of the time, refuted if "
+        "leaving it out gives nothing; null: not run");
   });
 }
 

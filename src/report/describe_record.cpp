@@ -116,7 +116,7 @@ void describe_account(ResultVisitor& form, Account& account, bool knows_order) {
   form.if_there("why", knows_order, AbsentValue::null, [&] {
     form.object("why",
                 "second label of the time spent waiting for a batch to be made; null of a trace, "
-                "which does not tell it",
+                "which does not have it",
                 [&] {
                   for (const auto& word : Words<Why>::table())
                     form.seconds(std::string(word.name) + "_s", account.why[word.value], word.help);
@@ -127,7 +127,7 @@ void describe_account(ResultVisitor& form, Account& account, bool knows_order) {
   form.if_there("order_s", knows_order, AbsentValue::null, [&] {
     form.seconds("order_s", account.order,
                  "a later batch was ready while a late one was waited for, seconds; null of a "
-                 "trace, which does not tell it");
+                 "trace, which does not have it");
   });
   form.seconds("clamped_s", account.clamped,
                "moved to bring the times of steps into order, seconds");
@@ -209,7 +209,7 @@ void describe_rank(ResultVisitor& form, RankRecord& rank, std::int64_t& steps, A
     const bool knows_samples = rank.samples > 0 || rank.steps() == 0;
     form.shown("samples_per_s",
                knows_samples ? std::optional(rank_rate(rank, &RankRecord::samples)) : std::nullopt,
-               "per second; null where nobody told of samples", kNotNegative);
+               "per second; null if samples were not counted", kNotNegative);
     form.shown("busy", known.has_busy ? std::optional(busy_share(account)) : std::nullopt,
                "share of its window; null without compute", kShare);
     if (!form.reads())

@@ -34,7 +34,7 @@ void format_window(ResultVisitor& form, const RunRecord& record, const Analysis&
     form.shown_seconds("wall_s", analysis.account.window, "length, seconds");
     form.shown("steps", analysis.steps, "measured steps per rank, the fewest of any");
     form.shown("samples", known_samples(record, analysis),
-               "measured samples of all ranks; null where nobody told how many a batch has");
+               "measured samples of all ranks; null if the number in a batch is not known");
     form.shown("steady", analysis.steady, "shown to keep its level");
   });
 }
@@ -42,7 +42,7 @@ void format_window(ResultVisitor& form, const RunRecord& record, const Analysis&
 void format_rates(ResultVisitor& form, const RunRecord& record, const Analysis& analysis) {
   form.object("throughput", "rates over the window, sums over ranks", [&] {
     const bool is_known = per_second(record, &RankRecord::samples).has_value();
-    form.object("samples_per_s", "samples per second; null where nobody told of samples", [&] {
+    form.object("samples_per_s", "samples per second; null if samples were not counted", [&] {
       form.if_there("mean", is_known, AbsentValue::null, [&] {
         form.shown("mean", analysis.samples_per_s.mean, "per second", kNotNegative);
       });
@@ -51,9 +51,9 @@ void format_rates(ResultVisitor& form, const RunRecord& record, const Analysis& 
       });
     });
     form.shown("read_bytes_per_s", per_second(record, &RankRecord::read_bytes),
-               "stored bytes per second; null where nobody counted them", kNotNegative);
+               "stored bytes per second; null if they were not counted", kNotNegative);
     form.shown("delivered_bytes_per_s", per_second(record, &RankRecord::delivered_bytes),
-               "bytes to the device per second; null where nobody counted them", kNotNegative);
+               "bytes to the device per second; null if they were not counted", kNotNegative);
   });
 }
 
@@ -138,8 +138,8 @@ void format_others(ResultVisitor& form, const RunRecord& record, const Analysis&
   form.if_there("contention_others_s", others.has_value(), AbsentValue::left_out, [&] {
     const auto all = static_cast<double>(analysis.account.stall[Cause::contention]);
     form.shown_seconds("contention_others_s", std::llround(others.value_or(0) * all),
-                       "of stall_s.contention, what other programs caused, by the CPU time that "
-                       "they took beside this one");
+                       "the part of stall_s.contention that other programs caused, by the CPU "
+                       "time that they took during the run");
   });
 }
 
@@ -150,7 +150,7 @@ void describe_job_account(ResultVisitor& form, RunRecord& record, Analysis& anal
       format_starved(form, analysis);
     }
     form.flag("contention_known", record.contention_known,
-              "the kernel tells run-queue delay; otherwise contention is 0");
+              "the kernel reports run-queue delay; otherwise contention is 0");
     if (form.reads()) return;
     format_others(form, record, analysis);
     form.object("ci95", "95 % intervals of the shares of the window", [&] {

@@ -22,14 +22,15 @@ page::Bar make_bar(const std::string& label, const Shares& shares) {
   const auto add = [&](const char* name, const char* kind, double share) {
     if (share >= 0.005) bar.parts.push_back(make_part(name, kind, share));
   };
-  add("on a core", "decode", shares.of(ThreadActivity::runs));
+  add("on a core", "decode", shares.wait_share(ThreadActivity::runs));
   add("no core", "contention", shares.no_core);
-  add("storage", "read", shares.of(ThreadActivity::storage));
-  add("network", "transport", shares.of(ThreadActivity::network));
-  add("lock", "launch", shares.of(ThreadActivity::lock));
-  add("sleep", "pin", shares.of(ThreadActivity::sleep));
-  add("other", "other", shares.of(ThreadActivity::other) + shares.of(ThreadActivity::stopped));
-  add("queue", "compute", shares.of(ThreadActivity::queue));
+  add("storage", "read", shares.wait_share(ThreadActivity::storage));
+  add("network", "transport", shares.wait_share(ThreadActivity::network));
+  add("lock", "launch", shares.wait_share(ThreadActivity::lock));
+  add("sleep", "pin", shares.wait_share(ThreadActivity::sleep));
+  add("other", "other",
+      shares.wait_share(ThreadActivity::other) + shares.wait_share(ThreadActivity::stopped));
+  add("queue", "compute", shares.wait_share(ThreadActivity::queue));
   return bar;
 }
 

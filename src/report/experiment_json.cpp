@@ -84,7 +84,7 @@ void describe_run_of_case(ResultVisitor& form, CaseRun& run) {
   describe_reading(form, run.reading);
   form.seconds("first_batch_s", run.first_batch, "from the first ask to the first batch");
   form.seconds("took_s", run.took, "with start and warm-up; virtual with the model");
-  form.text("bound_by", run.bound_by, "compute or a cause; empty when it cannot be told");
+  form.text("bound_by", run.bound_by, "compute or a cause; empty when it is not known");
   form.text("withheld_reason", run.withheld, "why there is no verdict; empty when there is one");
   describe_account_of_run(form, run.account);
   if (!form.reads()) return;

@@ -118,10 +118,10 @@ std::string epoch_words(const RunRecord& record, const Analysis& analysis, const
 std::string waste_words(const Analysis& analysis) {
   const Verdict& verdict = analysis.verdict;
   if (!analysis.waste || verdict.withheld_reason || verdict.severity == "none") return "";
-  std::string text = "Waste now: " + format_rate(analysis.waste->gpu_hours_per_day) + " GPU-h/day";
+  std::string text = format_rate(analysis.waste->gpu_hours_per_day) + " GPU-hours";
   if (analysis.waste->price_per_day)
-    text += ", $" + format_rate(*analysis.waste->price_per_day) + "/day";
-  return text;
+    text += " ($" + format_rate(*analysis.waste->price_per_day) + ")";
+  return text + " a day are lost now";
 }
 
 std::string depth_words(const RequiredPrefetchDepth& depth) {
@@ -156,7 +156,7 @@ std::vector<std::string> wrong_data_lines(const Analysis& analysis) {
   for (const Finding& finding : analysis.findings) {
     if (!finding.wrong_data) continue;
     lines.push_back(fmt::format("Wrong data: {}: {}", finding.id, finding.evidence));
-    lines.push_back("Mend: " + finding.pytorch);
+    lines.push_back("Fix: " + finding.pytorch);
   }
   return lines;
 }
@@ -178,11 +178,7 @@ std::string cause_line(const Analysis& analysis) {
   const auto about =
       std::find_if(all.begin(), all.end(), [&](const Finding& f) { return f.id == fix->cause; });
   const Finding& cause = about == all.end() ? *fix : *about;
-  return fmt::format("Cause: {}: {}{}", cause.id, cause.evidence, past.empty() ? "" : "; " + past);
-}
-
-std::string unseen_line(const std::string& note) {
-  return note.starts_with("no predictions") ? note : "too short: " + note;
+  return fmt::format("Why: {} ({}){}", cause.evidence, cause.id, past.empty() ? "" : "; " + past);
 }
 
 std::string pytorch_code(const Analysis& analysis) {
@@ -215,7 +211,7 @@ std::vector<std::string_view> other_finding_names(const Analysis& analysis) {
 
 std::string fit_line(const Analysis& analysis, bool full) {
   if (!analysis.fit || analysis.findings.empty()) return "";
-  std::string text = "predicted: " + analysis.fit->sentence();
+  std::string text = capitalised(analysis.fit->sentence());
   if (!can_predict(analysis)) text += ", too far off to predict from: run it again, or longer";
   if (!full) return text;
   for (const std::string& note : analysis.fit_notes) text += "; " + note;
@@ -231,8 +227,7 @@ std::string starved_line(const Analysis& analysis, const RunConfig& config) {
   };
   const StallSplit& starved = *analysis.starved;
   std::string text = fmt::format(
-      "starved: {} of the time if every cost were its mean, {} for their "
-      "spread",
+      "Starved for {} of the time by a lack of capacity, and for {} by variation of the costs",
       window_percent(starved.from_capacity), window_percent(starved.from_variation));
   const bool spread_matters = window_share(starved.from_variation, account) >= kMinReportedShare;
   if (!analysis.depth || !spread_matters || config.loader.num_workers == 0) return text;
@@ -261,10 +256,9 @@ std::string what_it_takes_line(const Analysis& analysis, bool full) {
 std::string order_line(const Analysis& analysis, const RunConfig& config) {
   const double share = window_share(analysis.account.order, analysis.account);
   if (share <= kOrderVisible) return "";
-  const std::string text = fmt::format(
-      "order: for {} of the time a later batch was ready behind a "
-      "late one",
-      format_percent(share));
+  const std::string text =
+      fmt::format("For {} of the time a later batch was ready while a late one was awaited",
+                  format_percent(share));
   if (!config.loader.in_order) return text;
   const auto& findings = analysis.findings;
   const auto found = std::find_if(findings.begin(), findings.end(),

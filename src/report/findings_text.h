@@ -13,13 +13,10 @@ namespace loaderscope {
 std::vector<std::string> wrong_data_lines(const Analysis& analysis);
 
 // Returns the fix, its gain and the cost of the waiting now: "Fix: num-workers=8 -> 25.0 % to 50.0
-// % busy, 160 to 320 samples/s, an epoch 400.0 s to 200.0 s. Waste now: 18.0 GPU-h/day". Without a
-// finding that saves time, returns only the waste, or "".
+// % busy, 160 to 320 samples/s, an epoch 400.0 s to 200.0 s. 18.0 GPU-hours a day are lost now".
+// Without a finding that saves time, returns only the loss, or "".
 std::string fix_line(const RunRecord& record, const Analysis& analysis);
-std::string cause_line(const Analysis& analysis);  // evidence of the fix
-// Returns a line about what the run cannot show: it was too short, or there are no findings for
-// another reason.
-std::string unseen_line(const std::string& note);
+std::string cause_line(const Analysis& analysis);    // evidence of the fix
 std::string pytorch_code(const Analysis& analysis);  // "DataLoader(..., num_workers=8)", or ""
 
 // Return the other findings, one line each, and their names.
@@ -30,7 +27,7 @@ std::vector<std::string_view> other_finding_names(const Analysis& analysis);
 // Returns the accuracy of predictions: the error on this run, and what the model leaves open.
 std::string fit_line(const Analysis& analysis, bool full = true);
 
-// Returns "starved: ...": the part of the stall without variation, and the prefetch depth that
+// Returns "Starved for ...": the part of the stall without variation, and the prefetch depth that
 // absorbs the other part.
 std::string starved_line(const Analysis& analysis, const RunConfig& config);
 

@@ -81,8 +81,8 @@ void describe_shuffle(ResultVisitor& form, DatasetInfo& info) {
           form.real("uniform_apart", shuffle.uniform_apart, "of a uniform shuffle", kNotNegative);
           form.whole("memory_bytes", shuffle.memory, "of one stream's buffer, about");
           describe_mixing(form, "rank",
-                          "of what a rank sees whose workers have these streams, batches of 64 in "
-                          "turns",
+                          "of the samples of a rank whose workers have these streams and alternate "
+                          "after each batch of 64",
                           shuffle.rank);
           describe_mixing(form, "epochs",
                           "of an epoch of the first stream by the places that its samples had in "
@@ -113,11 +113,16 @@ void describe_info(ResultVisitor& form, DatasetInfo& info) {
   form.whole("pixels", info.pixels, "of them");
   describe_measure(form, "stored_bytes", info.stored_bytes,
                    "stored size of an image: the extremes, and percentiles within 1 %");
-  describe_measure(form, "width", info.widths, "of an image, likewise");
-  describe_measure(form, "height", info.heights, "of an image, likewise");
-  describe_measure(form, "aspect", info.aspects, "width to height in thousandths, likewise");
-  describe_measure(form, "quality", info.qualities,
-                   "of JPEG images as libjpeg counts it, by their tables, likewise");
+  describe_measure(form, "width", info.widths,
+                   "width of an image: the extremes, and percentiles within 1 %");
+  describe_measure(form, "height", info.heights,
+                   "height of an image: the extremes, and percentiles within 1 %");
+  describe_measure(form, "aspect", info.aspects,
+                   "width to height in thousandths: the extremes, and percentiles within 1 %");
+  describe_measure(
+      form, "quality", info.qualities,
+      "quality of JPEG images as libjpeg counts it, by their tables: the extremes, and "
+      "percentiles within 1 %");
   describe_counts(form, "formats", info.formats, "images by format");
   describe_counts(form, "subsampling", info.subsamplings,
                   "JPEG images by how their colours are subsampled");

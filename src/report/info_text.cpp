@@ -178,7 +178,7 @@ void write_info_text(TextReport& reading, const DatasetInfo& info, const ReportS
   add_faults(table, info);
   screen.table(LinePriority::evidence, table);
   add_damaged(screen, info);
-  for (const std::string& note : info.notes) screen.line(LinePriority::detail, "note: " + note);
+  for (const std::string& note : info.notes) screen.note(LinePriority::detail, note);
 }
 
 void write_drift_text(TextReport& reading, const Drift& drift, const ReportStyle&) {
@@ -197,7 +197,7 @@ void write_drift_text(TextReport& reading, const Drift& drift, const ReportStyle
   screen.line(LinePriority::basis, "A: " + info_headline(drift.a));
   screen.line(LinePriority::basis, "B: " + info_headline(drift.b));
   screen.line(LinePriority::detail,
-              "differ: the share of one's samples that would have to be others, at least");
+              "The column differ has the smallest share of samples that would have to change");
 }
 
 }  // namespace loaderscope::dataset

@@ -7,8 +7,9 @@
 namespace loaderscope::keys {
 
 inline constexpr std::string_view kConfigSentence =
-    "settings in force, named as flags with _ for -; numbers as numbers, switches as booleans, "
-    "repeatable ones as arrays, others as their text; null: not set";
+    "settings in force, named as flags with _ for -, with numbers as numbers, switches as "
+    "booleans, "
+    "repeatable settings as arrays and others as their text; null: not set";
 inline constexpr std::string_view kConfigGivenSentence =
     "settings that the user gave; the others are defaults or follow from the machine";
 

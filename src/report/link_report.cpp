@@ -79,7 +79,7 @@ void write_link_text(TextReport& reading, const LinkMatrix& matrix, const Report
                             plural(matrix.near_cpus, "CPU")));
   for (const LinkCell& cell : matrix.cells) {
     const bool first = cell.copy == CopyMode::sync && cell.bytes == matrix.cells.front().bytes;
-    if (first && !cell.fallback.empty()) screen.line(LinePriority::basis, "note: " + cell.fallback);
+    if (first && !cell.fallback.empty()) screen.note(LinePriority::basis, cell.fallback);
   }
 }
 

@@ -50,7 +50,8 @@ class MarkdownPage {
   // Leaves out parts that would make the page longer than `room` bytes.
   void limit(std::size_t room) { room_ = room; }
   std::string text() const {
-    return text_ + (has_left_out_ ? "What is longer than a comment stands in the JSON.\n" : "");
+    return text_ +
+           (has_left_out_ ? "The JSON has the parts that are too long for a comment.\n" : "");
   }
 
  private:

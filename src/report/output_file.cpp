@@ -24,7 +24,7 @@ RunError cannot_write(const std::string& path, int error) {
   std::string next = exhaustion_hint(error);
   if (error == ENOSPC) next = "free some space or name another place";
   if (error == EACCES || error == EPERM) next = "name another place";
-  return RunError(path + ": cannot write the result: " + std::strerror(error), next);
+  return RunError(path + ": cannot write the result (" + std::strerror(error) + ")", next);
 }
 
 class Descriptor {

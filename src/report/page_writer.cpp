@@ -18,6 +18,7 @@
 #include "report/glossary_links.h"
 #include "report/results.h"
 #include "report/schemas.h"
+#include "report/table_parts.h"
 #include "report/text_report.h"
 #include "report/writers.h"
 
@@ -61,7 +62,7 @@ std::string paragraph(const std::string& text, const std::string& place,
       is_drawn ? fmt::format(" <a href=\"#{}\">see its worst stall</a>", escape_xml(place)) : "";
   return fmt::format("<p>{}{}{}{}{}</p>\n", label > 0 ? "<b>" : "",
                      prose(text.substr(0, label), words), label > 0 ? "</b>" : "",
-                     prose(text.substr(label), words, text.starts_with("why: ")), link);
+                     prose(text.substr(label), words, text.starts_with(kWhyLineBegin)), link);
 }
 
 std::string command(const TextReportBuilder::Item& item) {

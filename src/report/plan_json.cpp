@@ -88,7 +88,7 @@ void describe_plan(ResultVisitor& form, JobPlan& plan) {
               [&] { describe_size(form, plan.measured, plan.has_busy); });
   form.list("sizes", plan.sizes, "from one host on, in the model; the job is the last",
             [&](JobSize& size) {
-              form.object("", "the job with so many ranks",
+              form.object("", "the job with this number of ranks",
                           [&] { describe_size(form, size, plan.has_busy); });
             });
   form.list("shared", plan.shared, "what ranks share, at the size of the job",
@@ -111,7 +111,7 @@ void describe_plan(ResultVisitor& form, JobPlan& plan) {
   form.object("fit", "how well the model gives back the run",
               [&] { describe_fit_errors(form, plan.fit); });
   describe_history(form, plan.history);
-  form.texts("notes", plan.notes, "what the plan rests on, and how far it goes");
+  form.texts("notes", plan.notes, "assumptions of the plan, and its limits");
 }
 
 }  // namespace loaderscope

@@ -140,7 +140,7 @@ std::string advice(const JobPlan& plan) {
   const SharedResource* first = first_full_resource(plan);
   if (first == nullptr) return "";
   const SharedThingRow* row = resource_row(*first);
-  return fmt::format("Needed: {}{} instead of {}{}", amount(*first, first->needed),
+  return fmt::format("The job needs {}{} instead of {}{}", amount(*first, first->needed),
                      row == nullptr ? "" : row->amount_suffix, amount(*first, first->given),
                      first->given > 0 ? "" : ", where the trainer makes every batch itself") +
          beyond_words(plan);
@@ -157,14 +157,14 @@ std::string epoch_line(const JobPlan& plan) {
   if (!plan.epoch) return "";
   const JobEpoch& epoch = *plan.epoch;
   std::string text =
-      fmt::format("Epoch: {} samples in {}, {} GPU hours", format_count(epoch.samples),
+      fmt::format("An epoch of {} samples takes {} and {} GPU hours", format_count(epoch.samples),
                   format_duration(static_cast<Nanos>(std::min(epoch.seconds, 1e9) * 1e9)),
                   two_figures(epoch.gpu_hours));
   if (epoch.start_s > 0)
-    text += fmt::format(", {} of it before its first batch",
+    text += fmt::format("; its first batch comes after {}",
                         format_duration(static_cast<Nanos>(std::min(epoch.start_s, 1e9) * 1e9)));
   if (epoch.price)
-    text += fmt::format(", costs {}, of which {} for waiting", two_figures(*epoch.price),
+    text += fmt::format("; it costs {}, of which {} for waiting", two_figures(*epoch.price),
                         two_figures(epoch.price_of_waiting.value_or(0)));
   return text;
 }
@@ -193,7 +193,7 @@ void write_plan_text(TextReport& reading, const JobPlan& plan, const ReportStyle
   screen.line(LinePriority::basis, capitalised(plan.history.sentence()));
   add_sizes(screen, plan);
   add_shared(screen, plan);
-  for (const std::string& note : plan.notes) screen.line(LinePriority::basis, "note: " + note);
+  for (const std::string& note : plan.notes) screen.note(LinePriority::basis, note);
   reading.more = "more with -vv: notes";
 }
 

@@ -40,7 +40,8 @@ void describe_ceiling(ResultVisitor& form, Ceiling& ceiling) {
               kNotNegative);
     form.real("sample_bytes", ceiling.sample_bytes, "of decoding and storage, stored; 0: not known",
               kNotNegative);
-    form.real("gpus", ceiling.gpus, "of links: how many GPUs", kNotNegative);
+    form.real("gpus", ceiling.gpus, "number of GPUs with a link; 0 for other ceilings",
+              kNotNegative);
   });
 }
 
@@ -88,7 +89,7 @@ void describe_demand(ResultVisitor& form, DemandAnswer& answer) {
 }
 
 void describe_against(ResultVisitor& form, PeersAnswer& answer) {
-  form.object("against", "beside its peers", [&] {
+  form.object("against", "comparison with its peers", [&] {
     form.whole("peers", answer.peers, "profiles that it was compared with");
     form.whole("compared", answer.compared, "figures that three of them have as well");
     form.flag("own_past", answer.is_own_past, "the peers are this machine, earlier");
@@ -114,13 +115,12 @@ void describe_against(ResultVisitor& form, PeersAnswer& answer) {
 }
 
 std::string machine_line(const Profile& profile) {
-  std::string line = fmt::format("machine: {}, {}, {}", profile.host, profile.cpu,
-                                 plural(profile.logical_cpus, "CPU"));
-  if (profile.cores < static_cast<double>(profile.logical_cpus))
-    line = fmt::format("machine: {}, {}, {:.3g} of {} may be used", profile.host, profile.cpu,
-                       profile.cores, plural(profile.logical_cpus, "CPU"));
-  return line +
-         fmt::format("; measured in {:.1f} s{}", profile.wall_s, profile.quick ? ", --quick" : "");
+  const std::string cpus = plural(profile.logical_cpus, "CPU");
+  const std::string usable = profile.cores < static_cast<double>(profile.logical_cpus)
+                                 ? fmt::format("{:.3g} of {} may be used", profile.cores, cpus)
+                                 : cpus;
+  return fmt::format("Measured {} in {:.1f} s{}: {}, {}", profile.host, profile.wall_s,
+                     profile.quick ? " with --quick" : "", profile.cpu, usable);
 }
 
 // The answer that was asked for first is the first line.
@@ -247,14 +247,13 @@ void write_profile_text(TextReport& reading, const Profile& profile, const Repor
   }
   for (const auto& [name, outcome] : profile.probes) {
     if (!outcome.why_not.empty())
-      screen.line(LinePriority::basis, fmt::format("not measured: {}: {}", name, outcome.why_not));
-    for (const std::string& note : outcome.notes)
-      screen.line(LinePriority::detail, "note: " + note);
+      screen.line(LinePriority::basis,
+                  fmt::format("No measurement of {}: {}", name, outcome.why_not));
+    for (const std::string& note : outcome.notes) screen.note(LinePriority::detail, note);
   }
-  for (const std::string& note : profile.notes) screen.line(LinePriority::basis, "note: " + note);
+  for (const std::string& note : profile.notes) screen.note(LinePriority::basis, note);
   if (profile.against) {
-    for (const std::string& note : profile.against->notes)
-      screen.line(LinePriority::basis, "note: " + note);
+    for (const std::string& note : profile.against->notes) screen.note(LinePriority::basis, note);
   }
   if (style.verbose) write_figures(screen, profile);
   reading.more = "more with -vv: each figure";

@@ -71,32 +71,33 @@ std::string verdict_words(ProofVerdict verdict) {
 
 std::string proof_line(const Proof& proof, const ProofCase& proof_case) {
   if (!proof_case.missing.empty())
-    return fmt::format("not proved: {}: {}", proof_case.name, proof_case.missing);
+    return fmt::format("{} was not proved: {}", proof_case.name, proof_case.missing);
   if (proof_case.runs.empty())
-    return fmt::format("not proved: {}: not run", what_was_done(proof_case));
+    return fmt::format("{} was not proved: it did not run", what_was_done(proof_case));
   const ProofOutcome outcome = proof_outcome(proof, proof_case);
   return fmt::format("{}: {} -> {}{}{}", verdict_words(outcome.verdict), what_was_done(proof_case),
                      figures(proof, proof_case, outcome), gain_words(proof_case, outcome),
                      proof.exact ? "; both in the model, which is compared with itself" : "");
 }
 
-// "num-workers=4 helps: 571 (560-582) samples/s, 145 (143-147) without; x3.94 (3.85-4.03),
-// predicted x5.03".
+// "num-workers=4 was tried and helps: 571 (560-582) samples/s, 145 (143-147) without; x3.94
+// (3.85-4.03), predicted x5.03".
 std::string tried_line(const Proof& proof, const ProofCase& proof_case) {
   const std::string what = changes_to_text(proof_case.changes);
   if (!proof_case.missing.empty())
-    return fmt::format("not tried: {}: {}", what, proof_case.missing);
+    return fmt::format("{} was not tried: {}", what, proof_case.missing);
   if (proof_case.runs.empty() || proof.base.runs.empty())
-    return fmt::format("not tried: {}: not run", what);
+    return fmt::format("{} was not tried: it did not run", what);
   const ProofOutcome tried = proof_outcome(proof, proof_case),
                      present = proof_outcome(proof, proof.base);
   const std::string_view verdict = !tried.helps          ? "may help or not"
                                    : *tried.helps        ? "helps"
                                    : tried.gain.high < 1 ? "makes it slower"
                                                          : "does not help";
-  std::string text = fmt::format("tried: {} {}: {} samples/s, {} without; x{}{}", what, verdict,
-                                 rate_words(tried.samples_per_s), rate_words(present.samples_per_s),
-                                 format_gain(tried.gain.mean), interval(tried.gain, format_gain));
+  std::string text =
+      fmt::format("{} was tried and {}: {} samples/s, {} without; x{}{}", what, verdict,
+                  rate_words(tried.samples_per_s), rate_words(present.samples_per_s),
+                  format_gain(tried.gain.mean), interval(tried.gain, format_gain));
   if (proof_case.predicted)
     text += fmt::format(", x{} predicted", format_gain(proof_case.predicted->gain()));
   if (proof.exact) text += ", both in the model";
@@ -126,7 +127,7 @@ std::vector<std::string> proof_lines(const Analysis& analysis) {
   std::vector<std::string> lines;
   const bool tries = proof.asked == Prove::fix;
   if (!proof.reason.empty())
-    lines.push_back((tries ? "not tried: " : "not proved: ") + proof.reason);
+    lines.push_back((tries ? "Nothing was tried: " : "Nothing was proved: ") + proof.reason);
   if (proof.reason.empty() && proof.asked != Prove::all) {
     for (const ProofCase& proof_case : proof.cases)
       lines.push_back(tries ? tried_line(proof, proof_case) : proof_line(proof, proof_case));

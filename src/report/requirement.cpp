@@ -176,7 +176,7 @@ RequirementResult evaluate_requirement(const std::string& text, const RunRecord&
       throw add_place<UsageError>("--require '" + shown_text(text) + "': ",
                                   unknown_path(condition.path));
     }
-    return answer_to(Outcome::cannot_tell, text, "cannot be told: this run has no such value");
+    return answer_to(Outcome::cannot_tell, text, "cannot be decided: this run has no such value");
   }
   const bool is_null = value->type == FlatValue::Type::null;
   const bool asks_for_null =
@@ -189,18 +189,19 @@ RequirementResult evaluate_requirement(const std::string& text, const RunRecord&
   }
   if (is_null) {
     return answer_to(Outcome::cannot_tell, text,
-                     "cannot be told: " + reason_for_null(condition.path, analysis));
+                     "cannot be decided: " + reason_for_null(condition.path, analysis));
   }
   if (analysis.verdict.withheld_reason && is_mean_of_window(condition.path)) {
-    return answer_to(Outcome::cannot_tell, text,
-                     fmt::format("cannot be told: it is {}, but {}", shown_value(*value, condition),
-                                 *analysis.verdict.withheld_reason));
+    return answer_to(
+        Outcome::cannot_tell, text,
+        fmt::format("cannot be decided: it is {}, but {}", shown_value(*value, condition),
+                    *analysis.verdict.withheld_reason));
   }
   if (condition.path.starts_with("device.") && is_gpu_unseen(record)) {
     return answer_to(
         Outcome::cannot_tell, text,
-        fmt::format("cannot be told: it is {} of the training as the host saw it, and the GPU's "
-                    "own times are not known; the notes of the answer say why",
+        fmt::format("cannot be decided: it is {} of the training as the host saw it, and the "
+                    "GPU's own times are not known; the notes of the answer say why",
                     shown_value(*value, condition)));
   }
   const std::optional<bool> met = holds(*value, condition);

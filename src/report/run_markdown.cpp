@@ -13,9 +13,8 @@
 namespace loaderscope {
 namespace {
 
-void add_items(MarkdownPage& page, const std::vector<std::string>& texts,
-               const std::string& label = "") {
-  for (const std::string& text : texts) page.item(text, label);
+void add_items(MarkdownPage& page, const std::vector<std::string>& texts) {
+  for (const std::string& text : texts) page.item(text);
 }
 
 void add_account_table(MarkdownPage& page, const RunRecord& record, const Analysis& analysis) {
@@ -65,8 +64,8 @@ void summarize_run(MarkdownPage& page, const AnyResult& result) {
   add_items(page, other_findings(analysis));
   page.item(what_it_takes_line(analysis));
   page.item(fit_line(analysis));
-  add_items(page, record.notes, "note: ");
-  for (const std::string& note : analysis.notes) page.item(unseen_line(note));
+  add_items(page, record.notes);
+  add_items(page, analysis.notes);
   page.signature(record.tool_version, "engine " + record.engine);
   const std::string command = next_command(record, analysis);
   if (command.empty()) return;

@@ -187,7 +187,7 @@ void write_selftest_text(TextReport& reading, const Result& result, const Report
   screen.line(LinePriority::advice, reason_line(result));
   add_rows(screen, result, style.verbose);
   screen.line(LinePriority::basis, basis_line(result));
-  for (const std::string& note : result.notes) screen.line(LinePriority::basis, "note: " + note);
+  for (const std::string& note : result.notes) screen.note(LinePriority::basis, note);
   reading.more = "more with -vv: stages that were not found, notes";
 }
 

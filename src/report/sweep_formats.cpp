@@ -116,8 +116,8 @@ std::string repacking_line(const Experiment& experiment, const SweepAnswer& answ
   const DataFacts* winner = find_facts(experiment, contest.winner);
   if (contest.is_real && winner != nullptr && is_smaller(*winner, *facts))
     return fmt::format(
-        "repacking alone does not give that: a sample of {} takes {} of the disk, and one of {} "
-        "{}: they are smaller images, or encoded again",
+        "repacking alone does not give that, as the images are smaller or encoded again: a sample "
+        "of {} takes {} of the disk, and one of {} takes {}",
         shown_text(contest.winner), format_size(disk_of_sample(*winner)), shown_text(facts->data),
         format_size(disk_of_sample(*facts)));
   const Repacking& repacking = *experiment.repacking;
@@ -182,8 +182,8 @@ std::string format_answer(const Experiment& experiment, const SweepAnswer& answe
                        shown_text(contest->winner),
                        change_text(experiment, answer, *contest, contest->winner));
   }
-  std::string text = fmt::format("Keep {}: no other is faster, as far as this sweep can tell",
-                                 shown_text(contest->first()));
+  std::string text =
+      fmt::format("Keep {}: this sweep shows no faster data set", shown_text(contest->first()));
   for (const std::string& data : contest->axis->values) {
     if (data == contest->first()) continue;
     const std::string change = change_text(experiment, answer, *contest, data);

@@ -33,13 +33,13 @@ std::string describe_equals(const Experiment& experiment, const SweepAnswer& ans
   const std::string who = equals.size() == 1
                               ? settings_text(experiment, experiment.cases[equals.front()])
                               : fmt::format("{} others", equals.size());
-  return fmt::format("; {} cannot be told apart from it", who);
+  return fmt::format("; {} may be as fast", who);
 }
 
 std::string answer_line(const Experiment& experiment, const SweepAnswer& answer) {
   if (!answer.best) return "No case could be run: " + reason_for_nothing(experiment);
   const Case& best = experiment.cases[*answer.best];
-  std::string text = fmt::format("Best: {}: {}", settings_text(experiment, best),
+  std::string text = fmt::format("{} gives the most: {}", settings_text(experiment, best),
                                  format_rate(*answer.rate[*answer.best]));
   if (const auto& busy = answer.busy[*answer.best])
     text += fmt::format(", {} busy", format_percent(std::min(1.0, busy->mean)));
@@ -48,9 +48,9 @@ std::string answer_line(const Experiment& experiment, const SweepAnswer& answer)
   const Case& knee = experiment.cases[*answer.knee];
   const Estimate& rate = *answer.rate[*answer.knee];
   const bool is_within = rate.mean >= (1 - kWithin) * answer.rate[*answer.best]->mean;
-  return text + fmt::format("; knee: {}: {} ({})", settings_text(experiment, knee),
+  return text + fmt::format("; the knee {} gives {} ({})", settings_text(experiment, knee),
                             format_rate(rate),
-                            is_within ? "within 3 %" : "cannot be told to be 3 % slower");
+                            is_within ? "within 3 %" : "not shown to be 3 % slower");
 }
 
 // "8 cases, 16 runs in 31.2 s; 1 skipped"
@@ -199,7 +199,7 @@ std::vector<std::string> skipped_lines(const Experiment& experiment) {
   }
   std::vector<std::string> lines;
   for (const auto& [reason, cases] : reasons) {
-    std::string text = "skipped: " + cases.front();
+    std::string text = "Skipped " + cases.front();
     if (cases.size() > 1) text += fmt::format(" and {} more", cases.size() - 1);
     lines.push_back(text + ": " + reason);
   }
@@ -227,8 +227,7 @@ void write_sweep_text(TextReport& reading, const Experiment& experiment, const R
   }
   for (const std::string& text : skipped_lines(experiment))
     screen.line(LinePriority::evidence, text);
-  for (const std::string& note : experiment.notes)
-    screen.line(LinePriority::detail, "note: " + note);
+  for (const std::string& note : experiment.notes) screen.note(LinePriority::detail, note);
   reading.more = "more with -vv: cases, the map, notes";
 }
 

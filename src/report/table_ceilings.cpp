@@ -84,11 +84,11 @@ std::vector<Ceiling> list_ceilings(const RunRecord& record, const Analysis& anal
 
 std::string probed_line(const RunRecord& record) { return probed_words(machine_ceilings(record)); }
 
-// "ceiling: 41,519 samples/s by the link at 25.0 GB/s (2.2 % reached)"
+// "At most 41,519 samples/s by the link at 25.0 GB/s (2.2 % reached)"
 std::string ceiling_line(const RunRecord& record, const Analysis& analysis) {
   std::string text;
   for (const Ceiling& each : list_ceilings(record, analysis)) {
-    text += fmt::format("{}{} samples/s by {} ({} reached)", text.empty() ? "ceiling: " : "; ",
+    text += fmt::format("{}{} samples/s by {} ({} reached)", text.empty() ? "At most " : "; ",
                         format_rate(each.samples_per_s), each.what, format_percent(each.reached));
   }
   return text;

@@ -90,7 +90,8 @@ std::string hosts_line(const std::vector<HostRate>& hosts) {
   if (hosts.empty()) return "";
   std::string text = plural(static_cast<std::int64_t>(hosts.size()), "host");
   if (const auto slow = limiting_host(hosts))
-    text += fmt::format(": {} is the slowest: {}", hosts[*slow].name, host_slowness(hosts, *slow));
+    text += fmt::format(", of which {} is the slowest: {}", hosts[*slow].name,
+                        host_slowness(hosts, *slow));
   if (hosts.size() > kMaxHostsShown)
     text += fmt::format("; shown are {} that the others wait for most, and all are in the result",
                         kMaxHostsShown);

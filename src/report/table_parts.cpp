@@ -37,13 +37,14 @@ std::string why_line(const Account& account) {
   }
   std::stable_sort(parts.begin(), parts.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::string text = "why: ";
+  std::string text =
+      std::string(kWhyLineBegin) + format_percent(window_share(sum, account)) + " of the time: ";
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const double share = static_cast<double>(parts[i].first) / static_cast<double>(sum);
-    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", parts[i].second, format_percent(share));
+    text += fmt::format("{}{} {}{}", i == 0 ? "" : ", ", parts[i].second, format_percent(share),
+                        i == 0 ? " of that" : "");
   }
-  return text + fmt::format(" of the {} spent waiting for batches to be made",
-                            format_percent(window_share(sum, account)));
+  return text;
 }
 
 std::string first_batch_line(const Analysis& analysis) {

@@ -81,6 +81,8 @@ std::vector<Ceiling> list_ceilings(const RunRecord& record, const Analysis& anal
 std::string rate_line(const RunRecord& record, const Analysis& analysis);
 std::string window_line(const RunRecord& record, const Analysis& analysis);
 std::string ranks_line(const RunRecord& record, const Analysis& analysis);
+// Begins why_line(), so that the page can link the words in it.
+inline constexpr std::string_view kWhyLineBegin = "Waiting for batches takes ";
 std::string why_line(const Account& account);
 std::string first_batch_line(const Analysis& analysis);
 std::string ceiling_line(const RunRecord& record, const Analysis& analysis);

@@ -168,15 +168,14 @@ void add_notes(TextReportBuilder& screen, const RunRecord& record, const Analysi
   }
   add_skipped(screen, record, style);
   if (analysis.has_busy && is_gpu_unseen(record))
-    screen.line(LinePriority::needed,
-                "note: the program uses a GPU whose own times are not known: compute is what the "
+    screen.note(LinePriority::needed,
+                "the program uses a GPU whose own times are not known, so compute is what the "
                 "host saw, and --require does not judge it");
   constexpr std::size_t kChief = 3;
   std::size_t count = 0;
   for (const std::string& note : record.notes)
-    screen.line(count++ < kChief ? LinePriority::basis : LinePriority::beside, "note: " + note);
-  for (const std::string& note : analysis.notes)
-    screen.line(LinePriority::basis, unseen_line(note));
+    screen.note(count++ < kChief ? LinePriority::basis : LinePriority::beside, note);
+  for (const std::string& note : analysis.notes) screen.note(LinePriority::basis, note);
 }
 
 void add_next(TextReportBuilder& screen, const RunRecord& record, const Analysis& analysis) {
@@ -184,9 +183,9 @@ void add_next(TextReportBuilder& screen, const RunRecord& record, const Analysis
   std::string files;
   for (const std::string& path : {answer.json.value, answer.html.value, answer.perfetto.value})
     if (!path.empty() && path != "-") files += " " + printable(path);
-  if (!files.empty()) screen.raw(LinePriority::needed, "files:" + files);
+  if (!files.empty()) screen.raw(LinePriority::needed, "saved" + files);
   const std::string command = next_command(record, analysis);
-  if (!command.empty()) screen.command(LinePriority::needed, "next", command);
+  if (!command.empty()) screen.command(LinePriority::needed, "Next", command);
 }
 
 // Returns "explain decode-bound", for the first finding, else for the named cause.
@@ -225,7 +224,7 @@ std::string explained_line(const Analysis& analysis) {
   const std::string word = explained_by(analysis);
   return word.empty()
              ? ""
-             : fmt::format("what a word rests on, and when it is wrong: loaderscope {}", word);
+             : fmt::format("how a word is measured, and when it is wrong: loaderscope {}", word);
 }
 
 }  // namespace

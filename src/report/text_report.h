@@ -29,12 +29,14 @@ class TextReportBuilder {
   // Adds a wrapped line; control characters are spelled out. Adds nothing for "".
   // `place` is the picture of a page that shows it.
   void line(LinePriority worth, const std::string& text, std::string place = {});
+  // Adds a remark on the answer as an item of a list.
+  void note(LinePriority worth, const std::string& text) { line(worth, "- " + text); }
   // Adds unchanged text, which must not be broken.
   void raw(LinePriority worth, std::string text);
   // Never left out, in colour where the style has it; the first one is never broken.
   void headline(const std::string& text, LineTone tone);
   void wrapped_headline(const std::string& text, LineTone tone);
-  // Adds a command to run: "next: loaderscope tune --from r.json". Never broken.
+  // Adds a command to run: "Next: loaderscope tune --from r.json". Never broken.
   void command(LinePriority worth, std::string_view label, const std::string& command);
   // Adds code to copy into a program, broken if it is too long. A label may be "".
   void code(LinePriority worth, std::string_view label, const std::string& text);

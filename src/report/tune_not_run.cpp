@@ -84,7 +84,7 @@ std::string not_run_line(const Tune& tune) {
   for (const auto& [kind, text] : describe_kinds(tune, most_gain)) {
     if (count[kind] > 0) parts.push_back(fmt::format("{} {}", count[kind], text));
   }
-  return parts.empty() ? "" : fmt::format("not run: {}", fmt::join(parts, ", "));
+  return parts.empty() ? "" : fmt::format("Settings that did not run: {}", fmt::join(parts, ", "));
 }
 
 std::vector<std::string> refused_lines(const Tune& tune) {
@@ -99,7 +99,7 @@ std::vector<std::string> refused_lines(const Tune& tune) {
   for (const auto& [kind, cases] : groups) {
     const std::string more =
         cases.size() > 1 ? fmt::format("; {} more alike", cases.size() - 1) : "";
-    lines.push_back("not run: " + cases.front() + more);
+    lines.push_back("Skipped " + cases.front() + more);
   }
   return lines;
 }

@@ -84,10 +84,10 @@ std::string best_line(const Tune& tune, const CaseStatistics& judgement) {
 
 std::string limit_line(const Tune& tune) {
   if (tune.limit.empty() && tune.limit_sentence.empty()) return "";
-  std::string text = "limit: ";
-  text += tune.limit.empty()        ? tune.limit_sentence
-          : tune.limit == "compute" ? computing(tune)
-                                    : tune.limit;
+  std::string text =
+      tune.limit.empty()
+          ? tune.limit_sentence
+          : "The limit is " + (tune.limit == "compute" ? computing(tune) : tune.limit);
   if (!tune.after_next_step) return text;
   text += fmt::format(". Next step up: {}, predicted {} samples/s", changes_to_text(tune.next_step),
                       format_rate(tune.after_next_step->samples_per_s));
@@ -126,7 +126,7 @@ std::string shift_line(const Tune& tune) {
     parts.push_back(fmt::format("{:+.0f} %: {}", 100 * (shift.factor - 1),
                                 settings == same ? "the same" : settings));
   }
-  return fmt::format("rests on --compute {} (declared); were it off by {} (model)",
+  return fmt::format("The declared --compute {} decides this answer; were it off by {} (model)",
                      find_field("compute")->text(experiment.base), fmt::join(parts, ", by "));
 }
 
@@ -186,9 +186,8 @@ void write_tune_text(TextReport& reading, const Tune& tune, const ReportStyle& s
   screen.line(LinePriority::evidence, cost_line(tune));
   screen.line(LinePriority::evidence, shift_line(tune));
   screen.line(LinePriority::evidence, alone_line(tune));
-  for (const std::string& note : tune.experiment.notes)
-    screen.line(LinePriority::detail, "note: " + note);
-  reading.last.command(LinePriority::needed, "next",
+  for (const std::string& note : tune.experiment.notes) screen.note(LinePriority::detail, note);
+  reading.last.command(LinePriority::needed, "Next",
                        command_for(tune.experiment.base, use.changes));
   reading.more = "more with -vv: settings that ran, what was not run, notes";
 }

@@ -11,7 +11,8 @@ void describe_shares(ResultVisitor& form, std::string_view name, std::string_vie
                      Shares& shares) {
   form.object(name, sentence, [&] {
     form.real("user", shares.user, "CPU time of all its threads, of the time", kNotNegative);
-    form.real("system", shares.system, "likewise in the kernel", kNotNegative);
+    form.real("system", shares.system, "CPU time of all its threads in the kernel, of the time",
+              kNotNegative);
     form.real("no_core", shares.no_core, "ready to run, and without a core", kNotNegative);
     for (std::size_t i = 0; i < kDoings; ++i) {
       const DoingWord& word = doing_word(static_cast<ThreadActivity>(i));
@@ -41,7 +42,7 @@ void describe_process(ResultVisitor& form, WatchedProcess& process) {
     form.real_or_null("growth_bytes_per_s", process.growth_per_s, "slope of that");
     form.whole("open_files", process.open_files, "0: not known");
     form.whole("file_limit", process.most_files, "how many it may open; 0: not known");
-    form.text("python_line", process.line, "where it stands in Python; empty: not known");
+    form.text("python_line", process.line, "the line of Python that it runs; empty: not known");
   });
 }
 
@@ -81,7 +82,7 @@ void describe_map_results(ResultVisitor& form, MapResults& results) {
 void describe_waits(ResultVisitor& form, Watch& watch) {
   BatchWaits& waits = watch.waits;
   form.object("waits", "what trainers wait for batches: an estimate", [&] {
-    form.flag("known", waits.is_known, "could be told from outside");
+    form.flag("known", waits.is_known, "an estimate from outside was possible");
     form.real("share", waits.share, "of the time", kShare);
     form.whole("count", waits.waits, "that looks met");
     form.real("mean_s", waits.mean_s, "how long those were", kNotNegative);
@@ -146,7 +147,7 @@ void describe_watch(ResultVisitor& form, Watch& watch) {
     form.text("sentence", watch.sentence, "the answer");
     form.text("advice", watch.advice, "what to do; empty: nothing");
   });
-  form.texts("stands", watch.hang_states, "where the processes stand of a job that does not go on");
+  form.texts("stands", watch.hang_states, "where the processes of a job that hangs wait");
   describe_waits(form, watch);
   describe_thresholds(form, watch);
   form.object("workers", "of the loader, all together", [&] {
@@ -157,7 +158,8 @@ void describe_watch(ResultVisitor& form, Watch& watch) {
               kNotNegative);
     form.real("private_bytes", watch.worker_private_bytes, "the mean of those that are there",
               kNotNegative);
-    form.real_or_null("growth_bytes_per_s", watch.worker_growth_per_s, "likewise its slope");
+    form.real_or_null("growth_bytes_per_s", watch.worker_growth_per_s,
+                      "the mean slope of their private memory");
   });
   form.list("processes", watch.processes, "of the job",
             [&](WatchedProcess& process) { describe_process(form, process); });

@@ -64,7 +64,7 @@ void write_map_results(TextReportBuilder& screen, const MapResults& results) {
                             format_count(results.found), plural(all, "result")));
   if (!results.being_written.empty())
     screen.line(LinePriority::evidence,
-                fmt::format("datasets.map: {} being written now: {}{}",
+                fmt::format("datasets.map: {} being written now to {}{}",
                             all > 0 ? "another is" : "a result is", results.being_written.front(),
                             results.being_written.size() > 1
                                 ? fmt::format(" and {} more", results.being_written.size() - 1)
@@ -83,9 +83,9 @@ std::vector<std::string> process_cells(const std::string& name, const Shares& sh
   for (const ThreadActivity doing :
        {ThreadActivity::queue, ThreadActivity::storage, ThreadActivity::network,
         ThreadActivity::lock, ThreadActivity::sleep})
-    cells.push_back(share_or_blank(shares.of(doing)));
-  cells.push_back(
-      share_or_blank(shares.of(ThreadActivity::other) + shares.of(ThreadActivity::stopped)));
+    cells.push_back(share_or_blank(shares.wait_share(doing)));
+  cells.push_back(share_or_blank(shares.wait_share(ThreadActivity::other) +
+                                 shares.wait_share(ThreadActivity::stopped)));
   cells.push_back(bytes > 0 ? format_size(bytes) : "");
   cells.push_back(growth ? fmt::format("{:+.1f} MB/min", *growth * 60 / 1e6) : "");
   cells.push_back(where);
@@ -120,13 +120,13 @@ void write_processes(TextReportBuilder& screen, const Watch& watch) {
 
 std::string machine_line(const WatchedMachine& machine) {
   const bool has_quota = machine.quota && *machine.quota <= machine.cores;
-  std::string line = has_quota
-                         ? fmt::format(
-                               "machine: {:.1f} busy of the cores that the job may be put on, its "
-                               "quota is {}",
-                               machine.busy_cores, format_cores(machine.cores))
-                         : fmt::format("machine: {:.1f} of {} busy", machine.busy_cores,
-                                       format_cores(machine.cores));
+  std::string line =
+      has_quota
+          ? fmt::format(
+                "{:.1f} of the cores that the job may be put on are busy, its quota is "
+                "{}",
+                machine.busy_cores, format_cores(machine.cores))
+          : fmt::format("{:.1f} of {} are busy", machine.busy_cores, format_cores(machine.cores));
   line += fmt::format(", {:.1f} by others", machine.other_cores);
   for (std::size_t i = 0; i < std::min<std::size_t>(3, machine.others.size()); ++i)
     line += fmt::format("{}{} {:.2g}", i == 0 ? ": " : ", ", machine.others[i].name,
@@ -182,16 +182,17 @@ void write_watch_text(TextReport& reading, const Watch& watch, const ReportStyle
   screen.wrapped_headline(capitalised(watch.sentence), watch_tone(watch));
   for (std::size_t i = 1; i < watch.hang_states.size(); ++i)
     screen.line(LinePriority::needed, watch.hang_states[i]);
-  if (!watch.advice.empty()) screen.line(LinePriority::advice, "Do: " + watch.advice);
+  if (!watch.advice.empty()) screen.line(LinePriority::advice, "Fix: " + watch.advice);
   screen.line(LinePriority::basis, watch_summary(watch));
   write_thresholds(screen, watch);
   if (watch.map_results) write_map_results(screen, *watch.map_results);
   write_processes(screen, watch);
   write_machine(screen, watch);
-  if (watch.waits.is_known) screen.line(LinePriority::beside, "basis: " + watch.waits.basis);
-  for (const std::string& note : watch.notes) screen.line(LinePriority::basis, "note: " + note);
-  for (const std::string& unseen : watch.unseen)
-    screen.line(LinePriority::beside, "not seen: " + unseen);
+  if (watch.waits.is_known)
+    screen.line(LinePriority::beside, "The waits are based on " + watch.waits.basis);
+  for (const std::string& note : watch.notes) screen.note(LinePriority::basis, note);
+  if (!watch.unseen.empty()) screen.line(LinePriority::beside, "What could not be seen");
+  for (const std::string& unseen : watch.unseen) screen.note(LinePriority::beside, unseen);
   reading.more = "more with -vv: each worker, what could not be seen";
 }
 

@@ -65,8 +65,8 @@ std::string verified_line(const WhatIf& answer) {
   const double measured = answer.verified->samples_per_s;
   if (!answer.predicted) return fmt::format("Measured {} samples/s", format_rate(measured));
   const double predicted = answer.predicted->samples_per_s;
-  return fmt::format("Verified: predicted {} samples/s, measured {}: off by {:+.1f} %",
-                     format_rate(predicted), format_rate(measured),
+  return fmt::format("Measured {} samples/s, predicted {} (off by {:+.1f} %)",
+                     format_rate(measured), format_rate(predicted),
                      100 * (ratio(predicted, measured) - 1));
 }
 
@@ -125,19 +125,20 @@ void describe_storage_value(ResultVisitor& form, StorageValue& value) {
     form.real_or_null("now", value.now, "in the base case; null where it is not known",
                       kNotNegative);
     form.real("then", value.then, "as it was set", kNotNegative);
-    form.text("unit", value.unit, "of both: s, bytes/s or 1");
+    form.text("unit", value.unit, "unit of both values, which is s, bytes/s or 1");
     form.text("meaning", value.meaning, "of the word");
     form.text("basis", value.basis,
-              "what `now` rests on, and what of the requests' time is kept beside it");
+              "source of `now`, and the part of the requests' time that stays as it is");
   });
 }
 
 void describe_storage(ResultVisitor& form, WhatIf& answer) {
   form.if_there("storage", !answer.storage.empty(), AbsentValue::left_out, [&] {
-    form.list("storage", answer.storage,
-              "what was set of the storage, beside what it is in the base case; absent where "
-              "nothing of it was set",
-              [&](StorageValue& value) { describe_storage_value(form, value); });
+    form.list(
+        "storage", answer.storage,
+        "settings of the storage, compared with the base case; absent if no setting of it was "
+        "given",
+        [&](StorageValue& value) { describe_storage_value(form, value); });
   });
 }
 
@@ -189,7 +190,7 @@ void write_what_if_text(TextReport& reading, const WhatIf& answer, const ReportS
   screen.line(LinePriority::advice, verified_line(answer));
   screen.line(LinePriority::advice, trust_line(answer));
   add_cases(screen, answer, style);
-  for (const std::string& note : answer.notes) screen.line(LinePriority::basis, "note: " + note);
+  for (const std::string& note : answer.notes) screen.note(LinePriority::basis, note);
   reading.more = "more with -vv: notes";
 }
 
@@ -215,7 +216,7 @@ void describe_what_if(ResultVisitor& form, WhatIf& answer) {
   describe_columns(form, answer);
   describe_trust(form, answer);
   form.texts("notes", answer.notes,
-             "what the model rests on, and how far the prediction goes beyond what was "
+             "assumptions of the model, and how far the prediction goes beyond what was "
              "measured");
 }
 

@@ -34,7 +34,7 @@ struct Shares {
       waits{};  // shares of its main thread, by ThreadActivity; `runs`: time on a core
 
   double cpu() const { return user + system; }
-  double of(ThreadActivity doing) const { return waits[static_cast<std::size_t>(doing)]; }
+  double wait_share(ThreadActivity doing) const { return waits[static_cast<std::size_t>(doing)]; }
 };
 
 struct WatchedProcess {

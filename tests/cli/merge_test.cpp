@@ -51,7 +51,7 @@ TEST_F(Merge, GivesOneResultThatEveryReaderTakes) {
   const std::string a = saved("a"), b = saved("b", "2ms", "1"), path = folder_.path("job.json");
   const Ended made = run_binary({"merge", a, b, "--json", path});
   ASSERT_EQ(made.exit_code, 0) << made.err;
-  EXPECT_THAT(made.out, AllOf(HasSubstr("3 ranks"), HasSubstr("files: ")));
+  EXPECT_THAT(made.out, AllOf(HasSubstr("3 ranks"), HasSubstr("saved ")));
   const json job = json::parse(folder_.read("job.json"));
   EXPECT_EQ(job.at("schema"), "loaderscope.run/1");
   EXPECT_EQ(job.at("config").at("ranks"), 3);

@@ -40,8 +40,8 @@ TEST_F(Plan, SaysHowBusyTheJobIsAndWhatIsFull) {
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(ended.out,
               StartsWith("100 ranks on 100 hosts: busy 50.0 % (measured with 1: 100.0 %)"));
-  EXPECT_THAT(ended.out, HasSubstr("Needed: 40.0 GB/s of storage instead of 20.0 GB/s"));
-  EXPECT_THAT(ended.out, HasSubstr("Epoch: 400,000 samples in 20.00 s"));
+  EXPECT_THAT(ended.out, HasSubstr("The job needs 40.0 GB/s of storage instead of 20.0 GB/s"));
+  EXPECT_THAT(ended.out, HasSubstr("An epoch of 400,000 samples takes 20.00 s"));
 }
 
 // Steps of the remaining ranks contain waits for the lost ones.
@@ -67,7 +67,7 @@ TEST_F(Plan, RefusesMoreRanksThanTheSamplesAreEnoughFor) {
               "4", "--steps", "100", "--samples", "2000", "--json", path});
   const Ended ended = run_binary({"plan", "--from", path, "--ranks", "1000"});
   EXPECT_EQ(ended.exit_code, 64);
-  EXPECT_THAT(ended.err, HasSubstr("too few samples: each rank would get 2 of the 2,000, and a "
+  EXPECT_THAT(ended.err, HasSubstr("too few samples, as each rank would get 2 of the 2,000 and a "
                                    "batch has 4"));
   EXPECT_EQ(ended.out, "");
   EXPECT_EQ(run_binary({"plan", "--from", path, "--ranks", "500"}).exit_code, 0);

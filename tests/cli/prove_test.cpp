@@ -75,13 +75,13 @@ TEST_F(ProveFlag, MeasuresAdvisedFixByTry) {
                         "--try\n"));
   const Ended ended = with({"--try", "--json", path});
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr("tried: num-workers="));
+  EXPECT_THAT(ended.out, HasSubstr(" was tried and "));
   EXPECT_THAT(ended.out, HasSubstr(" helps: "));
   const json proof = json::parse(folder_.read("r.json")).at("proof");
   EXPECT_EQ(proof.at("asked"), "fix");
   EXPECT_EQ(proof.at("cases").at(0).at("helps"), true);
   EXPECT_EQ(proof.at("base").at("runs").size(), 1U);
-  EXPECT_THAT(run_binary({"report", path}).out, HasSubstr("tried: num-workers="));
+  EXPECT_THAT(run_binary({"report", path}).out, HasSubstr(" was tried and "));
   EXPECT_EQ(with({"--try", "--prove"}).exit_code, 64);
 }
 
@@ -99,7 +99,7 @@ TEST_F(ProveFlag, ReportsTrialInAdvanceAndKeepsItsBudget) {
   EXPECT_THAT(ended.err, HasSubstr(" with 10 short runs of 20 steps, about "));
   const Ended brief = with({"--budget", "1s"});
   ASSERT_EQ(brief.exit_code, 0) << brief.err;
-  EXPECT_THAT(brief.out, HasSubstr("not tried: 6 runs of about "));
+  EXPECT_THAT(brief.out, HasSubstr("Nothing was tried: 6 runs of about "));
   EXPECT_EQ(run_binary({"run", "--cost", "decode=1ms", "--budget", "1m"}).exit_code, 64);
 }
 
@@ -108,7 +108,7 @@ TEST_F(ProveFlag, ReportsTrialWithoutAdvice) {
       run_binary({"run", "--engine", "model", "--cost", "decode=1ms", "--steps", "60", "--batch",
                   "4", "--cores", "8", "--workers", "4", "--compute", "20ms", "--try"});
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr("not tried: no setting is advised"));
+  EXPECT_THAT(ended.out, HasSubstr("Nothing was tried: no setting is advised"));
 }
 
 TEST_F(ProveFlag, ReportsAllRowsOrWhyTheyAreMissing) {
@@ -149,10 +149,10 @@ TEST_F(ProveFlag, SaysWhyItCannot) {
   const Ended ended = run_binary({"run", "--prove", "--engine", "model", "--cost", "decode=9ms",
                                   "--compute", "10ms", "--steps", "5"});
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr("not proved: the verdict is withheld: "));
+  EXPECT_THAT(ended.out, HasSubstr("Nothing was proved: the verdict is withheld: "));
   const Ended compute = run_binary({"run", "--prove", "--engine", "model", "--cost", "launch=30ms",
                                     "--compute", "10ms", "--steps", "60"});
-  EXPECT_THAT(compute.out, HasSubstr("not proved: launch: it cannot be left out of a run: "));
+  EXPECT_THAT(compute.out, HasSubstr("launch was not proved: it cannot be left out of a run: "));
 }
 
 TEST_F(ProveFlag, RefusesWhatItDoesNotKnow) {

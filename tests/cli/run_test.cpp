@@ -121,7 +121,7 @@ TEST(Run, RejectsImpossibleOutputsBeforeTheRun) {
 TEST(Run, PrintsTableAndFailsIfDiskIsFull) {
   const Ended ended = run_binary(small_run({"--json", "/dev/full"}));
   EXPECT_EQ(ended.exit_code, 1);
-  EXPECT_THAT(ended.err, HasSubstr("/dev/full: cannot write the result: No space left on device"));
+  EXPECT_THAT(ended.err, HasSubstr("/dev/full: cannot write the result (No space left on device)"));
   EXPECT_FALSE(ended.out.empty());
 }
 

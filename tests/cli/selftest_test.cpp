@@ -66,7 +66,7 @@ TEST(Selftest, SaysWhatOfAScenarioHasNoEffect) {
       folder.write("s.conf", "engine = model\nnum-workers = 4\ncost = decode=8ms\n");
   const Ended ended = run_binary({"selftest", "--quick", "--scenario", scenario});
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr("note: no effect here: num-workers, cost;"));
+  EXPECT_THAT(ended.out, HasSubstr("- no effect here: num-workers, cost;"));
 }
 
 TEST(Selftest, RefusesInOneSentence) {

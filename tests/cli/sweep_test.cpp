@@ -29,8 +29,8 @@ TEST(SweepCommand, PutsTheBestAndTheKneeFirst) {
   const Ended ended =
       run_binary(modelled("sweep", {"-L", "workers=1,2,3,4", "--vary", "prefetch=1,2"}));
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
-  EXPECT_THAT(ended.out, StartsWith("Best: num-workers=3 prefetch-factor=1: 333 samples/s (±0), "
-                                    "100.0 % busy; 3 others cannot be told\n  apart from it\n"));
+  EXPECT_THAT(ended.out, StartsWith("num-workers=3 prefetch-factor=1 gives the most: 333 samples/s "
+                                    "(±0), 100.0 % busy; 3 others\n  may be as fast\n"));
   EXPECT_THAT(ended.out, HasSubstr("<- knee, best"));
   EXPECT_THAT(ended.out, HasSubstr("workers \\ prefetch"));
   EXPECT_THAT(ended.out, HasSubstr("# compute, d decode"));
@@ -92,7 +92,7 @@ TEST(SweepCommand, KeepsItsRunsWhenInterrupted) {
   EXPECT_EQ(ended.exit_code, 130) << ended.err;
   const json answer = json::parse(folder.read("s.json"));
   EXPECT_EQ(answer.at("interrupted"), true);
-  EXPECT_THAT(ended.out, StartsWith("Best: "));
+  EXPECT_THAT(ended.out, HasSubstr(" gives the most: "));
 }
 
 TEST(SweepCommand, FailsWithTheCommonestReason) {
@@ -108,7 +108,7 @@ TEST(SweepCommand, SkipsCasesBeyondTheBudget) {
       run_binary({"sweep", "--engine", "model", "--workers", "2", "--cores", "4", "--batch", "8",
                   "--cost", "decode=1ms", "--budget", "10s", "-L", "compute=1ms,10s"});
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr("skipped: compute=10s: a run takes about 4.167 min (25 steps of "
+  EXPECT_THAT(ended.out, HasSubstr("Skipped compute=10s: a run takes about 4.167 min (25 steps of "
                                    "10.00 s), more than is left of the"));
 }
 
@@ -169,9 +169,9 @@ TEST(TuneCommand, PutsSettingFirstAndThenCallToPaste) {
                                    "persistent_workers=True)"));
   EXPECT_THAT(ended.out, Not(HasSubstr("pipeline_def")));
   EXPECT_THAT(ended.out, HasSubstr("use ->"));
-  EXPECT_THAT(ended.out, HasSubstr("limit: the GPU"));
+  EXPECT_THAT(ended.out, HasSubstr("The limit is the GPU"));
   EXPECT_THAT(ended.out, HasSubstr("settings run"));
-  EXPECT_THAT(ended.out, HasSubstr("next: loaderscope run "));
+  EXPECT_THAT(ended.out, HasSubstr("Next: loaderscope run "));
 }
 
 // Reads of 8 ms on two cores: 8 workers are the fewest that hide them, more than twice the cores.
@@ -234,7 +234,7 @@ TEST(SweepAndTune, LimitsLinesTo100Columns) {
        {modelled("sweep", {"-L", "workers=1,2", "-L", "memory=pageable,pinned-slots"}),
         modelled("tune", {})}) {
     const Ended ended = run_binary(words);
-    const auto next = ended.out.find("next: ");  // a command is not broken
+    const auto next = ended.out.find("Next: ");  // a command is not broken
     EXPECT_LE(longest_line(ended.out.substr(0, next)), 100U) << ended.out;
   }
 }
@@ -286,7 +286,7 @@ TEST(SweepCommand, ComparesDataSetsOnTheirFlags) {
   EXPECT_GT(answer.at("data").at(1).at("disk_bytes"), 0);
   const Ended twice = run_binary({"sweep", "--data", photos, "--data", photos});
   EXPECT_EQ(twice.exit_code, 64);
-  EXPECT_THAT(twice.err, HasSubstr("stands there twice"));
+  EXPECT_THAT(twice.err, HasSubstr("is given twice"));
   const Ended wrong = run_binary({"sweep", "--data", photos, "--cache", "cold,hot"});
   EXPECT_EQ(wrong.exit_code, 64);
   EXPECT_THAT(wrong.err, HasSubstr("hot"));

@@ -107,8 +107,8 @@ class Face(unittest.TestCase):
     def test_names_no_deleted_file(self):
         waits = dict(SHORT, cost=["read=3ms"], num_workers=1, steps=400)
         result = loaderscope.run(show=False, engine="model", **waits)
-        self.assertIn("next: loaderscope run ", result.text)
-        self.assertNotIn("files:", result.text)
+        self.assertIn("Next: loaderscope run ", result.text)
+        self.assertNotIn("saved ", result.text)
         self.assertNotIn("result.json", result.text + json.dumps(result))
         last = subprocess.run([PROGRAM, "report", "last"], capture_output=True, text=True, check=True)
         self.assertNotIn("result.json", last.stdout)

@@ -23,7 +23,7 @@ class AdviceTest(unittest.TestCase):
         both = finding("persistent-workers=true num-workers=3 decode.speed=2")
         self.assertEqual(advice.changes(both), {"persistent-workers": "true", "num-workers": "3"})
         answer = result(finding("persistent-workers=true"), both)
-        printed = "Waits\nFix: persistent-workers=true num-workers=3 -> 20 % to\n  30 % busy\nCause: restarted"
+        printed = "Waits\nFix: persistent-workers=true num-workers=3 -> 20 % to\n  30 % busy\nWhy: restarted"
         self.assertIs(advice.setting(answer, printed), both)
         self.assertTrue(advice.fix_line(printed).endswith("to 30 % busy"))
 

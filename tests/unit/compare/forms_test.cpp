@@ -87,7 +87,7 @@ TEST(ComparisonMarkdown, ShowsWordsOfAStrangerAsCode) {
     for (Detail& detail : run.details) detail.text = "@octocat https://a.b";
   }
   const std::string text = form(comparison, "markdown");
-  EXPECT_THAT(text, HasSubstr("\nnote: ``@octocat: ` run [this](https://a.b)``\n"));
+  EXPECT_THAT(text, HasSubstr("\n- ``@octocat: ` run [this](https://a.b)``\n"));
   EXPECT_THAT(text, HasSubstr("\n`A: @all, #1 (3f2c1a9); B: "));
   EXPECT_THAT(text, HasSubstr(": `@octocat` `https://a.b` 1.800 ms"));
   const std::regex span("(`+)[^`](.*?[^`])?\\1(?!`)");
@@ -102,7 +102,7 @@ TEST(ComparisonMarkdown, FitsIntoOneComment) {
   const std::string text = form(comparison, "markdown");
   EXPECT_LE(text.size(), kMaxComment);
   EXPECT_THAT(text, StartsWith(std::string(kCommentMarker)));
-  EXPECT_THAT(text, HasSubstr("What is longer than a comment stands in the JSON.\n"));
+  EXPECT_THAT(text, HasSubstr("The JSON has the parts that are too long for a comment.\n"));
 }
 
 TEST(ComparisonJunit, WritesTestForEachQuantity) {

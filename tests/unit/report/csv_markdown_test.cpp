@@ -44,7 +44,7 @@ TEST(Markdown, LeadsWithTheAnswer) {
   write_markdown(out, make_result(record, analysis));
   EXPECT_THAT(out.str(), StartsWith("**Simulated: the GPU waits 75.0 % of the time"));
   EXPECT_THAT(out.str(), HasSubstr("| decode | 60.00 ms | 60.0 % (±0.0) |  |\n"));
-  EXPECT_THAT(out.str(), HasSubstr("- note: \\<b\\>bold\\</b\\> \\| \\*x\\*\n"));
+  EXPECT_THAT(out.str(), HasSubstr("- \\<b\\>bold\\</b\\> \\| \\*x\\*\n"));
   EXPECT_THAT(out.str(), HasSubstr("\n\nFix: num"));
   EXPECT_THAT(out.str(), HasSubstr("```sh\nloaderscope run --samples 64000 "));
 }

@@ -24,7 +24,7 @@ TEST(FindingsText, TakesFixFromFirstFinding) {
   analysis.findings = {make_finding("too-few-workers", 2), make_finding("decode-bound", 1)};
   EXPECT_EQ(fix_line(kRecord, analysis),
             "Fix: num-workers=8 -> 25.0 % to 50.0 % busy, 160 to 320 samples/s");
-  EXPECT_EQ(cause_line(analysis), "Cause: too-few-workers: 2 workers never rest");
+  EXPECT_EQ(cause_line(analysis), "Why: 2 workers never rest (too-few-workers)");
   EXPECT_EQ(pytorch_code(analysis), "DataLoader(..., num_workers=4)");
   const std::vector<std::string> others = other_findings(analysis);
   ASSERT_EQ(others.size(), 1U);
@@ -89,8 +89,8 @@ TEST(FindingsText, WritesWrongDataOnSeparateLine) {
   EXPECT_EQ(wrong_data_lines(analysis),
             (std::vector<std::string>{
                 "Wrong data: workers-share-random-numbers: 4 of 4 workers begin alike",
-                "Mend: worker_init_fn=seed"}));
-  EXPECT_EQ(cause_line(analysis), "Cause: too-few-workers: 2 workers never rest");
+                "Fix: worker_init_fn=seed"}));
+  EXPECT_EQ(cause_line(analysis), "Why: 2 workers never rest (too-few-workers)");
   EXPECT_TRUE(other_findings(analysis).empty());
 }
 
@@ -100,12 +100,12 @@ TEST(FindingsText, ReportsWasteAndEpochTimeWithFix) {
   Analysis analysis;
   analysis.epoch_predicted_s = 400;
   analysis.waste = IdleCost{18, std::nullopt};
-  EXPECT_EQ(fix_line(record, analysis), "Waste now: 18.0 GPU-h/day");
+  EXPECT_EQ(fix_line(record, analysis), "18.0 GPU-hours a day are lost now");
   analysis.findings = {make_finding("too-few-workers", 2)};
   analysis.waste->price_per_day = 45;
   EXPECT_EQ(fix_line(record, analysis),
             "Fix: num-workers=8 -> 25.0 % to 50.0 % busy, 160 to 320 samples/s, an epoch 6.667 min "
-            "to 3.333 min. Waste now: 18.0 GPU-h/day, $45.0/day");
+            "to 3.333 min. 18.0 GPU-hours ($45.0) a day are lost now");
   analysis.verdict.severity = "none";
   analysis.findings.clear();
   EXPECT_EQ(fix_line(record, analysis), "");
@@ -123,7 +123,7 @@ TEST(FindingsText, GivesIntervalAfterEnoughPredictions) {
             "Fix: num-workers=8 -> 25.0 % to 50.0 % busy (45.0-55.0), 160 to 320 samples/s "
             "(288-352)");
   EXPECT_EQ(cause_line(analysis),
-            "Cause: too-few-workers: 2 workers never rest; the last 20 predictions that were run "
+            "Why: 2 workers never rest (too-few-workers); the last 20 predictions that were run "
             "were off by 3.0 % (median), 10.0 % at worst");
 }
 
@@ -176,7 +176,8 @@ TEST(FindingsText, SplitsStallIntoMeanAndVariation) {
   EXPECT_EQ(starved_line(analysis, config), "");
   analysis.starved = StallSplit{200, 100};
   EXPECT_EQ(starved_line(analysis, config),
-            "starved: 20.0 % of the time if every cost were its mean, 10.0 % for their spread");
+            "Starved for 20.0 % of the time by a lack of capacity, and for 10.0 % by variation of "
+            "the costs");
   analysis.depth = RequiredPrefetchDepth{"prefetch-factor", 0.9, 7, 1'210'000'000, 1000};
   EXPECT_THAT(starved_line(analysis, config),
               testing::EndsWith("; prefetch-factor=7 makes 99.9 % of the steps ready, with 1.21 GB "
@@ -228,7 +229,8 @@ TEST(FindingsText, ReportsCostOfOrder) {
   EXPECT_THAT(order_line(analysis, config),
               testing::EndsWith("--no-in-order gives 7.0 % back, as predicted"));
   config.loader.in_order.value = false;
-  EXPECT_THAT(order_line(analysis, config), testing::EndsWith("ready behind a late one"));
+  EXPECT_THAT(order_line(analysis, config),
+              testing::EndsWith("ready while a late one was awaited"));
 }
 
 TEST(FindingsText, OmitsFixThatSavesNoTime) {
@@ -270,7 +272,7 @@ TEST(FindingsText, SaysHowWellTheModelFits) {
   analysis.findings = {make_finding("too-few-workers", 2)};
   analysis.fit_notes = {"a note"};
   EXPECT_EQ(fit_line(analysis),
-            "predicted: the model gives the base case's rate -1.2 %, decode +0.8 points; a note");
+            "The model gives the base case's rate -1.2 %, decode +0.8 points; a note");
 }
 
 }  // namespace

@@ -99,7 +99,7 @@ TEST(Requirement, ReportsUnknownForWithheldValues) {
   const RunRecord shorter = make_run_record(4, 10, usual_step);
   const RequirementResult result = evaluate("verdict.bound_by == decode", shorter);
   EXPECT_EQ(result.outcome, Outcome::cannot_tell);
-  EXPECT_THAT(result.sentence, HasSubstr("cannot be told: 10 steps were measured"));
+  EXPECT_THAT(result.sentence, HasSubstr("cannot be decided: 10 steps were measured"));
   EXPECT_EQ(outcome("device.busy >= 0.2", shorter), Outcome::cannot_tell);
   EXPECT_EQ(outcome("throughput.samples_per_s.mean >= 1", shorter), Outcome::cannot_tell);
   EXPECT_EQ(outcome("window.steps == 10", shorter), Outcome::met) << "a count is exact";

@@ -353,7 +353,7 @@ TEST(ReadResult, GivesBackEveryProof) {
   proof.reason = "the verdict is withheld: not steady";
   expect_same_after_reading(record, proof);
   EXPECT_THAT(table_text(record, {}, proof),
-              HasSubstr("not proved: the verdict is withheld: not steady\n"));
+              HasSubstr("Nothing was proved: the verdict is withheld: not steady\n"));
 }
 
 TEST(ReadResult, RefusesAProofThatIsNone) {

@@ -42,7 +42,8 @@ TEST(ShortSweep, ShowsFastestCases) {
   write_table(brief, make_result(large_sweep(), ""), {});
   write_table(all, make_result(large_sweep(), ""), kVerboseStyle);
   EXPECT_LE(screen_rows(brief.str()), kRowsOfScreen) << brief.str();
-  EXPECT_THAT(brief.str(), testing::StartsWith("Best: num-workers=8 prefetch-factor=8: 730 "));
+  EXPECT_THAT(brief.str(),
+              testing::StartsWith("num-workers=8 prefetch-factor=8 gives the most: 730 "));
   EXPECT_THAT(brief.str(), HasSubstr("<- best"));
   EXPECT_THAT(brief.str(), HasSubstr("<- knee"));
   EXPECT_THAT(brief.str(), HasSubstr("and 52 slower ones, with --verbose\n"));
@@ -61,11 +62,11 @@ TEST(ShortTune, KeepsTheSettingToUseAndTheNextCommand) {
   write_table(brief, make_result(tune, ""), {});
   write_table(all, make_result(tune, ""), kVerboseStyle);
   EXPECT_LE(screen_rows(brief.str()), kRowsOfScreen) << brief.str();
-  for (const char* part : {"\n  DataLoader(", "\n  use -> ", "\n  best ", "\nlimit: decode\n",
-                           "\nmore with -vv: ", "\nnext: "})
+  for (const char* part : {"\n  DataLoader(", "\n  use -> ", "\n  best ", "\nThe limit is decode\n",
+                           "\nmore with -vv: ", "\nNext: "})
     EXPECT_THAT(brief.str(), HasSubstr(part));
   EXPECT_THAT(brief.str(), Not(HasSubstr("a note")));
-  EXPECT_THAT(all.str(), HasSubstr("note: a note"));
+  EXPECT_THAT(all.str(), HasSubstr("\n- a note"));
 }
 
 TEST(ShortWhatIf, LeavesOutSmallCausesAndExtraNotes) {

@@ -35,9 +35,9 @@ TEST(ShortTable, WritesAnswerFixAccountStagesAndNextCommand) {
       short_table(record, analysis),
       R"(Simulated: the GPU waits 75.0 % of the time (±0.0), mostly for decode (60.0 %): the workers never rest
 Fix: num-workers=4 -> 25.0 % to 50.0 % busy, 160 to 320 samples/s, an epoch 6.667 min to 3.333 min.
-  Waste now: 18.0 GPU-h/day
+  18.0 GPU-hours a day are lost now
 PyTorch: DataLoader(..., num_workers=4)
-Cause: too-few-workers: 2 workers never rest
+Why: 2 workers never rest (too-few-workers)
 160 samples/s (±0); step 100.0 ms, p99 100.0 ms; reads 17.6 MB/s; delivers 96.3 MB/s
 40 steps after 4 of warm-up, steady; 4.000 s of virtual time; an epoch of 64,000 samples takes
   6.667 min
@@ -45,16 +45,16 @@ Cause: too-few-workers: 2 workers never rest
   compute   25.00 ms  25.0 %  ±0.0  #########
   decode    60.00 ms  60.0 %  ±0.0  ######################
   read      15.00 ms  15.0 %  ±0.0  #####
-why: capacity 100.0 % of the 75.0 % spent waiting for batches to be made
+Waiting for batches takes 75.0 % of the time: capacity 100.0 % of that
   stage   count      mean       p50       p99       max   CPU  no core  blocked       rate
   read      640  750.0 us  750.0 us  750.0 us  750.0 us   0 %             100 %   147 MB/s
   decode    640  6.000 ms  6.000 ms  6.000 ms  6.000 ms  83 %      8 %      8 %  18.3 MB/s
-predicted: the model gives the base case's rate -1.2 %, decode +0.8 points
-note: prefetch-factor has no effect
-too short: no epoch ended within the window, so what restarting the workers costs was not seen
+The model gives the base case's rate -1.2 %, decode +0.8 points
+- prefetch-factor has no effect
+- no epoch ended within the window, so what restarting the workers costs was not seen
 more with -vv: finding per-batch-overhead; first batch; 2 metrics; explain too-few-workers
-files: out/r 50.json
-next: loaderscope run --samples 64000 --num-workers 2 --batch-size 16 --compute 25ms --try
+saved out/r 50.json
+Next: loaderscope run --samples 64000 --num-workers 2 --batch-size 16 --compute 25ms --try
 )");
 }
 
@@ -111,7 +111,7 @@ TEST(ShortTable, FitsAScreenWithManyCausesFindingsNotesAndRanks) {
           const std::string text = short_table(record, analysis);
           EXPECT_LE(screen_rows(text), kRowsOfScreen) << text;
           EXPECT_THAT(text, StartsWith(wrong > 0 ? "Wrong data: " : analysis.verdict.sentence));
-          EXPECT_THAT(text, HasSubstr("\nfiles: a result"));
+          EXPECT_THAT(text, HasSubstr("\nsaved a result"));
         }
       }
     }
@@ -126,7 +126,7 @@ TEST(ShortTable, KeepsMainCausesOfAccountInLongReport) {
   EXPECT_THAT(text, HasSubstr("\nFix: num-workers=64 prefetch-factor=16 -> "));
   EXPECT_THAT(text, HasSubstr("\n8 ranks: "));
   EXPECT_THAT(text, HasSubstr("\n  compute"));
-  EXPECT_THAT(text, HasSubstr("\nwhy: "));
+  EXPECT_THAT(text, HasSubstr("\nWaiting for batches takes "));
   EXPECT_THAT(text, HasSubstr("and 27 more; ranks; first batch;"));
   EXPECT_THAT(text, Not(HasSubstr("own waits")));
 }

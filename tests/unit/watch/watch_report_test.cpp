@@ -75,9 +75,9 @@ TEST(WatchReport, FitsAScreenWithTheAnswerFirst) {
 TEST(WatchReport, SaysAllWithVerbose) {
   const std::string text = table_text(node(), true);
   EXPECT_THAT(text, HasSubstr("worker 7.7"));
-  EXPECT_THAT(text, HasSubstr("not seen: that"));
+  EXPECT_THAT(text, HasSubstr("What could not be seen\n- this\n- that"));
   EXPECT_THAT(text, HasSubstr("datasets.map: 3 of 4 results in use lay in the cache"));
-  EXPECT_THAT(text, HasSubstr("datasets.map: another is being written now: /c/tmpab and 1 more"));
+  EXPECT_THAT(text, HasSubstr("datasets.map: another is being written now to /c/tmpab and 1 more"));
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
 }
 
