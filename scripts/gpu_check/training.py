@@ -69,7 +69,7 @@ def watched_run(part, name, *words):
         problems.append("the GPU's own times are not in every step")
     part.check(name, not problems, f"{figures['step_ms']:.2f} ms a step, busy {100 * result['device']['busy']:.1f} %"
                f"{': ' + '; '.join(problems) if problems else ''}.", **figures, busy=result["device"]["busy"],
-               by_gpu=is_on_gpu, notes=result["notes"])
+               is_on_gpu=is_on_gpu, notes=result["notes"])
     return figures, result
 
 

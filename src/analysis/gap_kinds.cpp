@@ -56,7 +56,7 @@ std::span<const GapRow> gap_table() {
        "launches"},
       {{"nothing-known", "The trace does not say what the host did."},
        Cause::other,
-       "what the trace does not tell"},
+       "what the trace does not show"},
   };
   return table;
 }

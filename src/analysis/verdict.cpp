@@ -52,8 +52,8 @@ std::optional<Withheld> reason_of_trace(const RunRecord& record, const Analysis&
   const Account& account = analysis.account;
   if (value_of(record.metrics, metric::profile_samples))
     return Withheld{
-        "samples of stacks tell shares of the time and no steps; 'loaderscope run -- python "
-        "train.py' shows them",
+        "samples of stacks show shares of the time but no steps; 'loaderscope run -- python "
+        "train.py' shows steps",
         "samples of stacks show no steps", "loaderscope run -- python train.py"};
   if (value_of(record.metrics, metric::trace_steps_known).value_or(1) == 0)
     return Withheld{

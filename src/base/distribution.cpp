@@ -142,7 +142,7 @@ Distribution parse_distribution(std::string_view text, ValueParser parse, bool i
     return parse_lognormal(parts, parse, is_rate);
   }
   if (!parts[0].empty() && parts[0].find_first_of("0123456789.") != 0) {
-    throw ValueError("expected lognormal:, exponential: or uniform: before the value" +
+    throw ValueError("expected the name lognormal, exponential or uniform before the value" +
                      suggestion(parts[0], {"lognormal", "exponential", "uniform"}));
   }
   throw ValueError(

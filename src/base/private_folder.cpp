@@ -83,8 +83,8 @@ PrivateFolder::PrivateFolder(const std::string& place, const std::string& prefix
   do {
     path_ = place + "/" + prefix + "XXXXXX";
     if (::mkdtemp(path_.data()) == nullptr) {
-      throw RunError(place + ": cannot make a temporary folder: " + std::strerror(errno) +
-                     "; set TMPDIR to a place that can be written");
+      throw RunError(place + ": cannot make a temporary folder (" + std::strerror(errno) + ")",
+                     "set TMPDIR to a place that can be written");
     }
     lock_ = held(path_, 0);
   } while (lock_ >= 0 && !is_still_there(lock_));

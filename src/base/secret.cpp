@@ -234,8 +234,9 @@ std::string random_bytes(std::size_t count) {
     const ssize_t more = ::getrandom(bytes.data() + got, count - got, 0);
     if (more < 0 && errno == EINTR) continue;
     if (more <= 0)
-      throw RunError(std::string("the kernel gives no random numbers (") + std::strerror(errno) +
-                     "); look at getrandom()");
+      throw RunError(
+          std::string("the kernel gives no random numbers (") + std::strerror(errno) + ")",
+          "look at getrandom()");
     got += static_cast<std::size_t>(more);
   }
   return bytes;

@@ -22,9 +22,9 @@ std::size_t round_up(std::size_t value, std::size_t to) { return (value + to - 1
 
 [[noreturn]] void complain(std::size_t bytes) {
   throw RunError("host memory: " + format_size(static_cast<double>(bytes)) +
-                 " to be shared with worker processes cannot be had (" + std::strerror(errno) +
-                 "); use fewer --num-workers, a smaller --prefetch-factor or a smaller "
-                 "--batch-size");
+                     " to share with worker processes are not available (" + std::strerror(errno) +
+                     ")",
+                 "use fewer --num-workers, a smaller --prefetch-factor or a smaller --batch-size");
 }
 
 }  // namespace

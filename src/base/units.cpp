@@ -121,6 +121,8 @@ bool scaled(const Decimal& number, std::int64_t factor, std::int64_t& result) {
   return true;
 }
 
+constexpr const char* kMissingUnit = "did you forget the unit?";
+
 std::string unit_hint(std::string_view unit, std::span<const Unit> units) {
   std::vector<std::string_view> names;
   for (const Unit& known : units) {
@@ -150,7 +152,7 @@ Nanos parse_duration(std::string_view text) {
   if (!number.ok) throw ValueError(expected);
   if (number.rest.empty()) {
     if (number.is_zero()) return 0;
-    throw ValueError(expected + "; did you forget the unit?");
+    throw ValueError(expected, kMissingUnit);
   }
   const Unit* unit = find_unit(number.rest, kDurationUnits);
   if (unit == nullptr) {
@@ -169,7 +171,7 @@ Bytes parse_size(std::string_view text) {
   const Unit* unit = find_unit(number.rest, kSizeUnits);
   if (unit == nullptr) throw ValueError(expected + unit_hint(number.rest, kSizeUnits));
   if (number.rest.empty() && !number.fraction.empty()) {
-    throw ValueError(expected + "; did you forget the unit?");
+    throw ValueError(expected, kMissingUnit);
   }
   Bytes result = 0;
   if (!scaled(number, unit->factor, result)) throw ValueError(expected + ", below 8EiB");
@@ -181,7 +183,7 @@ double parse_byte_rate(std::string_view text) {
   const std::string expected = kByteRateHelp;
   const Decimal number = read_decimal(text);
   if (!number.ok) throw ValueError(expected);
-  if (number.rest.empty()) throw ValueError(expected + "; did you forget the unit?");
+  if (number.rest.empty()) throw ValueError(expected, kMissingUnit);
   if (!number.rest.ends_with("/s")) throw ValueError(expected);
   const std::string_view name = number.rest.substr(0, number.rest.size() - 2);
   const Unit* unit = name.empty() ? nullptr : find_unit(name, kSizeUnits);
@@ -198,7 +200,7 @@ double parse_count_rate(std::string_view text) {
   const std::string expected = kCountRateHelp;
   const Decimal number = read_decimal(text);
   if (!number.ok) throw ValueError(expected);
-  if (number.rest.empty()) throw ValueError(expected + "; did you forget the '/s'?");
+  if (number.rest.empty()) throw ValueError(expected, "did you forget the '/s'?");
   if (number.rest != "/s") throw ValueError(expected);
   const double value = to_double(number.text(text), 0, expected);
   if (!(value > 0) || value > 1e18) throw ValueError(expected + ", above 0 and at most 10^18/s");

@@ -103,8 +103,9 @@ class MappedSlots : public HostSlots {
         ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (address == MAP_FAILED) {
       throw RunError("host memory: " + format_size(static_cast<double>(bytes_)) + " for " +
-                     std::to_string(count) + " batches cannot be had (" + std::strerror(errno) +
-                     "); use fewer workers, a smaller --prefetch-factor or a smaller --batch-size");
+                         std::to_string(count) + " batches are not available (" +
+                         std::strerror(errno) + ")",
+                     "use fewer workers, a smaller --prefetch-factor or a smaller --batch-size");
     }
     return static_cast<std::byte*>(address);
   }

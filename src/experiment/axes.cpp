@@ -37,7 +37,8 @@ std::string name_of_key(const std::string& key, const std::string& place) {
   const bool is_of_answer = field->is_about(about::kSaved) || field->name == "require" ||
                             field->name == "prove" || field->name == "gpu-price";
   if (is_of_answer)
-    throw UsageError(place + ": " + key + " belongs to the answer and cannot be varied");
+    throw UsageError(place + ": " + key + " belongs to the answer and cannot be varied",
+                     "vary a setting of the run, such as num-workers");
   if (field->name == "command") {
     throw UsageError(place + ": the words of a program are one setting",
                      "vary a flag, or measure one "
@@ -109,7 +110,7 @@ Axis make_axis(std::string_view key, const std::vector<std::string>& values,
       throw UsageError(place + ": a value of the list is empty", "leave out a separator");
     std::vector<std::string> spelling = value_texts(std::string(key), value, place);
     if (std::find(spelled.begin(), spelled.end(), spelling) != spelled.end())
-      throw UsageError(place + ": " + shown_text(value) + " stands there twice");
+      throw UsageError(place + ": " + shown_text(value) + " is given twice", "leave one out");
     spelled.push_back(std::move(spelling));
     axis.values.push_back(value);
   }
@@ -120,7 +121,7 @@ Axis parse_axis(std::string_view text) {
   const std::string place = "--vary " + shown_text(text);
   const auto equals = text.find('=');
   if (equals == text.npos || equals == 0)
-    throw UsageError(place + ": expected KEY=VALUE,VALUE..., such as num-workers=0,1,2,4");
+    throw UsageError(place + ": expected KEY=VALUE,VALUE...", "--vary num-workers=0,1,2,4");
   const std::string_view key = text.substr(0, equals), list = text.substr(equals + 1);
   if (list.empty()) {
     name_of_key(std::string(key), place);

@@ -211,12 +211,13 @@ void CaseRunner::keep(Case& one, const RunRecord& record, int round, Nanos took)
 void CaseRunner::refuse_short_budget(Nanos step, std::int64_t steps) const {
   if (step <= left() / steps) return;
   const auto cases = static_cast<std::int64_t>(experiment_.cases.size());
-  throw UsageError(fmt::format(
-      "--budget {}: is too short for one case, which takes about {} ({} of {}); {} {} "
-      "about {}",
-      duration_to_text(budget_), format_duration(product(step, steps)), plural(steps, "step"),
-      format_duration(step), plural(cases, "case"), cases == 1 ? "needs" : "need",
-      format_duration(product(product(step, steps), 2 * cases))));
+  throw UsageError(
+      fmt::format("--budget {}: is too short for one case, which takes about {} ({} of {})",
+                  duration_to_text(budget_), format_duration(product(step, steps)),
+                  plural(steps, "step"), format_duration(step)),
+      fmt::format("{} {} a budget of about {}", plural(cases, "case"),
+                  cases == 1 ? "needs" : "need",
+                  format_duration(product(product(step, steps), 2 * cases))));
 }
 
 std::optional<RunRecord> CaseRunner::run(Case& one, int round, Nanos step) {

@@ -35,9 +35,8 @@ RunConfig configure(const RunConfig& base, const Changes& changes, const Machine
   for (const Change& change : changes) {
     const std::optional<Speedup> speedup = find_speedup(change);
     if (speedup && !make_faster(config, *speedup)) {
-      throw UsageError(change.key +
-                       ": the stage is not declared, so that only a what-if can make "
-                       "it faster");
+      throw UsageError(change.key + ": the stage is not declared",
+                       "declare it with --cost, or predict the change with what-if");
     }
   }
   std::vector<std::string> notes;

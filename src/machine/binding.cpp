@@ -219,9 +219,8 @@ std::vector<std::string> describe_binding(const ProgramBinding& binding, const B
 Topology topology_to_bind_by() {
   Topology topology = read_topology();
   if (topology.is_this_machine) return topology;
-  throw RunError(
-      "bind: HWLOC_XMLFILE or HWLOC_SYNTHETIC puts another machine in place of this one; unset "
-      "it, or give --bind none");
+  throw RunError("bind: HWLOC_XMLFILE or HWLOC_SYNTHETIC puts another machine in place of this one",
+                 "unset it, or give --bind none");
 }
 
 }  // namespace loaderscope

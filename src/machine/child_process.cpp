@@ -80,7 +80,7 @@ struct Start {
 }
 
 std::string next_step(int error) {
-  return error == ENOENT ? "; name a program that is on the PATH" : "; look at its permissions";
+  return error == ENOENT ? "name a program that is on the PATH" : "look at its permissions";
 }
 
 // The running commands of this process. Only its own ChildProcess waits for the end of each.
@@ -125,7 +125,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command, const Variab
   const std::vector<char*> argv = pointers(words), envp = pointers(all);
   int failure[2];
   if (::pipe2(failure, O_CLOEXEC) != 0) {
-    throw RunError(command.front() + ": cannot be started: " + std::strerror(errno));
+    throw RunError(command.front() + ": cannot be started (" + std::strerror(errno) + ")");
   }
   const Start start = {argv.data(),
                        envp.data(),
@@ -148,7 +148,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command, const Variab
   }
   if (pid_ > 0) ::waitpid(pid_, nullptr, 0);
   pid_ = -1;
-  throw RunError(shown_text(command.front()) + ": cannot be started: " + std::strerror(error) +
+  throw RunError(shown_text(command.front()) + ": cannot be started (" + std::strerror(error) + ")",
                  next_step(error));
 }
 

@@ -31,7 +31,8 @@ std::string output_end(int output) {
 
 Fd room_for_output() {
   Fd output(::memfd_create("output", MFD_CLOEXEC));
-  if (output < 0) throw RunError("memfd_create: no memory for what programs print; free some");
+  if (output < 0)
+    throw RunError("memfd_create: no memory for what programs print", "free some memory");
   return output;
 }
 

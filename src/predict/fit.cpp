@@ -297,7 +297,7 @@ void fit_other_threads(FittedCosts& costs, const RunRecord& record,
     (queued_share(run(costs)) < measured ? low : high) = costs.other_threads;
   }
   notes.push_back(fmt::format(
-      "{} took cores as {:.1f} more threads would, and are taken to go on doing so",
+      "{} took cores as {:.1f} more threads would, and are assumed to continue",
       others && others->are_own ? "threads of this program outside its loader" : "other processes",
       costs.other_threads));
 }

@@ -44,7 +44,7 @@ void refuse_too_few_samples(const RunRecord& record, const PlanRequest& question
   if (samples <= 0 || question.ranks < 2 || each >= batch) return;
   throw UsageError(
       fmt::format(
-          "--ranks {}: too few samples: each rank would get {} of the {}, and a batch has {}",
+          "--ranks {}: too few samples, as each rank would get {} of the {} and a batch has {}",
           question.ranks, each, format_count(samples), format_count(batch)),
       "plan fewer ranks, or say with --set samples=N how many the job will have");
 }

@@ -45,9 +45,10 @@ void fit_line(FittedCosts& costs, const RunRecord& record, std::vector<std::stri
   if (!line.separable) {
     costs.why_no_storage =
         "reads of more bytes did not wait longer, so latency and bandwidth "
-        "cannot be told apart";
+        "cannot be separated";
     notes.push_back(
-        "latency and bandwidth of the storage cannot be told apart: reads keep the time that they "
+        "latency and bandwidth of the storage cannot be separated, so reads keep the time that "
+        "they "
         "waited, however many run at once");
     return;
   }
@@ -143,7 +144,7 @@ std::string requests_note(const FittedCosts::Requests& fitted) {
   std::string text = fmt::format("a request takes {} to its first byte",
                                  format_duration(std::llround(fitted.latency)));
   if (fitted.queueing >= kNearlyOne * fitted.latency)
-    text += fmt::format(" where no other runs beside it, {} more with {:.1f} under way",
+    text += fmt::format(" if no other is in flight, {} more with {:.1f} in flight",
                         format_duration(std::llround(fitted.queueing)), fitted.in_flight);
   if (fitted.link_per_byte > 0)
     text += fmt::format(" and then shares {} with all others",
@@ -183,7 +184,7 @@ void check_requests(FittedCosts& costs, const RunRecord& record,
   if (std::abs(off) > kMaxMissed) {
     costs.requests.reset();
     costs.why_no_storage = fmt::format(
-        "the model of its requests misses the measured rate by {:+.0f} %, so nothing rests on it",
+        "the model of its requests misses the measured rate by {:+.0f} %, so it is not used",
         100 * off);
     return;
   }

@@ -26,7 +26,7 @@ std::string latency_basis(const FittedCosts::Requests& requests) {
   std::string text = (requests.is_mean || requests.alone < 2 ? "of " : "the shortest of ") +
                      plural(std::llround(requests.alone), "such request");
   if (requests.queueing > kNoticeableQueue * requests.latency)
-    text += fmt::format("; {} more, behind others with {:.1f} under way, stay",
+    text += fmt::format("; the {} more with {:.1f} in flight stay",
                         format_duration(std::llround(requests.queueing)), requests.in_flight);
   return text;
 }

@@ -128,12 +128,13 @@ RecordMerge::RecordMerge(JoinSettings join_settings, bool has_met)
     : join_settings_(std::move(join_settings)), has_met_(has_met) {}
 
 void RecordMerge::check(const RunRecord& part, const std::string& name) const {
-  if (part.ranks.empty()) throw RunError(name + ": holds no rank; leave it out");
+  if (part.ranks.empty()) throw RunError(name + ": holds no rank", "leave it out");
   if (job_.ranks.empty()) return;
   const auto same = [&](std::string_view what, std::string_view here, std::string_view there) {
     if (here == there) return;
-    throw RunError(fmt::format("{}: {} is {}, and {} in {}; give the records of one job", name,
-                               what, here, there, names_.front()));
+    throw RunError(
+        fmt::format("{}: {} is {}, and {} in {}", name, what, here, there, names_.front()),
+        "give the records of one job");
   };
   same("the version of loaderscope", part.tool_version, job_.tool_version);
   same("the engine", part.engine, job_.engine);
@@ -148,13 +149,12 @@ void RecordMerge::check_hosts(const RunRecord& part, const std::string& name) co
     for (std::size_t i = 0; i < there.size(); ++i) {
       if (there[i].host != host.host) continue;
       if (is_same_run(there[i].rank, host.rank))
-        throw RunError(
-            fmt::format("{}: holds what {} holds; give each host's record once", name, names_[i]));
+        throw RunError(fmt::format("{}: holds what {} holds", name, names_[i]),
+                       "give each host's record once");
       if (!host.host.empty() && !run_at_once(there[i].rank, host.rank))
-        throw RunError(fmt::format(
-            "{}: ran on {} at another time than {} did; give the records of one job, and machines "
-            "that are called alike names of their own",
-            name, host.host, names_[i]));
+        throw RunError(
+            fmt::format("{}: ran on {} at another time than {} did", name, host.host, names_[i]),
+            "give the records of one job, and different names to machines of one name");
     }
   }
 }

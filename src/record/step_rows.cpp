@@ -87,9 +87,9 @@ class SpillFile {
   [[noreturn]] void fail(const char* what, int error) const {
     const std::string remedy = exhaustion_hint(error);
     throw RunError("the temporary file for step rows in " + folder_ + " " + what + " (" +
-                   std::strerror(error) + "); " +
+                       std::strerror(error) + ")",
                    (remedy.empty() ? "make room there, set TMPDIR to another folder" : remedy) +
-                   ", or measure fewer steps");
+                       ", or measure fewer steps");
   }
 
   int descriptor_ = -1;

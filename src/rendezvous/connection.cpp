@@ -306,7 +306,7 @@ Fd connect_to(const std::vector<std::string>& addresses, std::uint16_t port, Nan
   throw RunError(
       fmt::format("rendezvous: process 0 does not answer at {} port {} ({})",
                   shown_text(fmt::format("{}", fmt::join(addresses, " or "))), port, why),
-      "look whether it runs, and can be reached from here; MASTER_ADDR and MASTER_PORT say where");
+      "look whether it runs and can be reached from here at MASTER_ADDR and MASTER_PORT");
 }
 
 void allow_connections(std::int64_t processes) {

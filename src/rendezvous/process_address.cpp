@@ -54,10 +54,9 @@ std::int64_t parse_number(const Variable& variable, const char* name, std::int64
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error == std::errc() && end == text.data() + text.size() && number >= least && number <= most)
     return number;
-  throw UsageError(
-      fmt::format("--rendezvous env: {} is '{}'; expected a number from {} to {}, as "
-                  "torchrun, srun or mpirun sets it",
-                  name, shown_text(text), least, most));
+  throw UsageError(fmt::format("--rendezvous env: {} is '{}' and no number from {} to {}", name,
+                               shown_text(text), least, most),
+                   "start the process with torchrun, srun or mpirun, which set it");
 }
 
 // The first host of a list such as node[03-07,09],other.
@@ -83,7 +82,7 @@ std::string first_address(const Variable& variable, const Launcher& launcher) {
   // Slurm's batch script has the number of a task, and is none.
   if (hosts.empty() && variable_text(variable, launcher.processes) != "1")
     throw UsageError(
-        fmt::format("--rendezvous env: {} is set and {} is not: this is no task of a job step",
+        fmt::format("--rendezvous env: {} is set without {}, so this is no task of a job step",
                     launcher.number, launcher.hosts),
         "start it with srun");
   return first_host(hosts);

@@ -104,7 +104,7 @@ void Rendezvous::read_peer(Peer& peer, bool has_come, Nanos now) {
   if (!lives) {
     lose(peer, "has ended");
   } else if (now - peer.connection.received_at() > patience_.silence) {
-    lose(peer, "was not heard of for " + format_duration(patience_.silence));
+    lose(peer, "sent nothing for " + format_duration(patience_.silence));
   } else if (peer.is_awaited && !peer.record && now - peer.got_on_at > progress) {
     lose(peer, "lives and has handed nothing over for " + format_duration(progress));
   }

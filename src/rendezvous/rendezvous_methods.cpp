@@ -59,10 +59,10 @@ void check_size(const Variable& variable, int processes) {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}) {
     const std::int64_t started = started_by(variable, name);
     if (started > 1)
-      throw RunError(fmt::format(
-          "--rendezvous mpi: MPI knows one process, and {} were started ({}); the library is not "
-          "of the launcher's kind: load the launcher's own, or use --rendezvous env",
-          started, name));
+      throw RunError(
+          fmt::format("--rendezvous mpi: MPI knows one process, and {} were started ({})", started,
+                      name),
+          "load the launcher's own MPI library, or use --rendezvous env");
   }
 }
 

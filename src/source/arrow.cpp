@@ -52,7 +52,7 @@ class BatchDecoder final : public GroupDecoder {
     const ArrowPlace place = values_->row_place(row, column.width);
     const auto bytes = unpacked_.subspan(static_cast<std::size_t>(place.begin),
                                          static_cast<std::size_t>(place.length));
-    return column.width > 0 ? number_.of(bytes, column.is_signed) : bytes;
+    return column.width > 0 ? number_.to_text(bytes, column.is_signed) : bytes;
   }
 
  private:
@@ -114,7 +114,7 @@ class ArrowSource final : public TableSource {
     if (column().width == 0) return ExtentSource::make_reader();
     return make_reader_of_parts([number = ClassText(), is_signed = column().is_signed](
                                     std::int64_t, std::span<const std::byte> stored) mutable {
-      return number.of(stored, is_signed);
+      return number.to_text(stored, is_signed);
     });
   }
   std::vector<Detail> details() const override {

@@ -147,7 +147,7 @@ std::span<const std::byte> ItemPart::extract(std::span<const std::byte> item) {
   const std::span<const std::byte> field = select_field(item);
   if (is_number_ && field.size() > sizeof(std::int64_t))
     fail_in_item("has a class of more than 64 bits");
-  if (is_number_) return class_.of(field, is_signed_);
+  if (is_number_) return class_.to_text(field, is_signed_);
   return is_pixels_ ? image_of_pixels(field, image_) : field;
 }
 

@@ -31,7 +31,7 @@ class RowGroupDecoder final : public GroupDecoder {
   std::optional<std::span<const std::byte>> value(std::int64_t place,
                                                   SubstageListener& stages) override {
     const auto value = chunk_.value(place, stages);
-    return value && holds_numbers_ ? number_.of(*value, true) : value;
+    return value && holds_numbers_ ? number_.to_text(*value, true) : value;
   }
 
  private:

@@ -127,7 +127,7 @@ std::size_t choose_class_column(const std::vector<TableColumn>& columns, std::st
   return static_cast<std::size_t>(best - columns.data());
 }
 
-std::span<const std::byte> ClassText::of(std::span<const std::byte> number, bool is_signed) {
+std::span<const std::byte> ClassText::to_text(std::span<const std::byte> number, bool is_signed) {
   std::uint64_t value = 0;
   const std::size_t size = std::min(number.size(), sizeof value);
   std::memcpy(&value, number.data(), size);

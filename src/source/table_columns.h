@@ -45,7 +45,7 @@ int rank_of_class_name(std::string_view name);
 class ClassText {
  public:
   // Converts a number of 1 to 8 bytes, the low ones first. Valid until the next call.
-  std::span<const std::byte> of(std::span<const std::byte> number, bool is_signed);
+  std::span<const std::byte> to_text(std::span<const std::byte> number, bool is_signed);
 
  private:
   std::string text_;

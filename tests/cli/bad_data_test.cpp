@@ -265,7 +265,8 @@ TEST(BadData, ReportsDataWithoutGoodSample) {
   for (const std::string workers : {"0", "2"}) {
     const Ended ended = run_binary(on(folder.path("data"), {"--workers", workers}));
     expect_one_sentence(ended, 1);
-    EXPECT_THAT(ended.err, HasSubstr("none of the 2 samples can be used; the first: "));
+    EXPECT_THAT(ended.err,
+                HasSubstr("none of the 2 samples can be used, the first because of this: "));
   }
 }
 

@@ -89,7 +89,7 @@ struct Library {
   const char *format, *module, *file;
 };
 
-class BesideLibraries : public ::testing::TestWithParam<Library> {
+class LibraryFormats : public ::testing::TestWithParam<Library> {
  protected:
   void SetUp() override {
     const auto [format, module, file] = GetParam();
@@ -116,7 +116,7 @@ class BesideLibraries : public ::testing::TestWithParam<Library> {
   const std::string photos_ = folder_ / "photos";
 };
 
-class WrittenFormats : public BesideLibraries {};
+class WrittenFormats : public LibraryFormats {};
 
 TEST_P(WrittenFormats, WritesFilesThatTheirLibrariesRead) {
   const std::string format = GetParam().format;
@@ -127,7 +127,7 @@ TEST_P(WrittenFormats, WritesFilesThatTheirLibrariesRead) {
   EXPECT_EQ(read.out, "30 30\n") << read.err;
 }
 
-TEST_P(BesideLibraries, ReadsFilesThatLibrariesWrite) {
+TEST_P(LibraryFormats, ReadsFilesThatLibrariesWrite) {
   const auto [format, module, name] = GetParam();
   const std::string written = folder_ / "written";
   std::filesystem::create_directory(written);
@@ -150,8 +150,8 @@ constexpr Library kParquet{"parquet", "pyarrow", "a.parquet"},
     kArrow{"arrow", "pyarrow", "a.arrow"}, kLmdb{"lmdb", "lmdb", "a.lmdb"},
     kHdf5{"hdf5", "h5py", "a.h5"};
 const auto format_name = [](const auto& row) { return std::string(row.param.format); };
-INSTANTIATE_TEST_SUITE_P(Formats, BesideLibraries,
-                         ::testing::Values(kParquet, kArrow, kLmdb, kHdf5), format_name);
+INSTANTIATE_TEST_SUITE_P(Formats, LibraryFormats, ::testing::Values(kParquet, kArrow, kLmdb, kHdf5),
+                         format_name);
 INSTANTIATE_TEST_SUITE_P(Formats, WrittenFormats, ::testing::Values(kParquet, kLmdb, kHdf5),
                          format_name);
 

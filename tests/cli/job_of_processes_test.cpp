@@ -174,7 +174,7 @@ TEST_F(JobOfProcesses, EndsJobAndNamesStoppedProcess) {
   const Ended first = all[0]->wait();
   EXPECT_EQ(first.exit_code, 1);
   EXPECT_THAT(first.err, HasSubstr("process 1 on "));
-  EXPECT_THAT(first.err, HasSubstr(" was not heard of for 10.00 s; "));
+  EXPECT_THAT(first.err, HasSubstr(" sent nothing for 10.00 s; "));
   EXPECT_EQ(answer().at("ranks").size(), 1u);
 }
 
@@ -233,7 +233,7 @@ TEST_F(JobOfProcesses, RefusesWhatAJobCannotHave) {
        {{"env", "--prove", "--", "true"}, "a program of several hosts is run once"}});
   const Environment wrong("RANK", "7");
   expect_refused({"run", "--rendezvous", "env", "--source", "synthetic"},
-                 {{{}, "RANK is '7'; expected a number from 0 to 0"}});
+                 {{{}, "RANK is '7' and no number from 0 to 0"}});
 }
 
 class JobOfHosts : public JobOfProcesses {
@@ -287,9 +287,9 @@ TEST_F(JobOfHosts, EndsJobAndNamesHostWithCutLink) {
   ASSERT_TRUE(hosts_.cut(2));
   const Ended first = all[0]->wait(), cut = all[2]->wait();
   EXPECT_EQ(first.exit_code, 1);
-  EXPECT_THAT(first.err, HasSubstr("process 2 on node2 was not heard of for 10.00 s; "));
+  EXPECT_THAT(first.err, HasSubstr("process 2 on node2 sent nothing for 10.00 s; "));
   EXPECT_EQ(cut.exit_code, 1);
-  EXPECT_THAT(cut.err, HasSubstr("process 0 at 10.77.0.2 was not heard of for 10.00 s; "));
+  EXPECT_THAT(cut.err, HasSubstr("process 0 at 10.77.0.2 sent nothing for 10.00 s; "));
   EXPECT_EQ(answer().at("ranks").size(), 2u);
 }
 

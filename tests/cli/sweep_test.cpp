@@ -30,7 +30,7 @@ TEST(SweepCommand, PutsTheBestAndTheKneeFirst) {
       run_binary(modelled("sweep", {"-L", "workers=1,2,3,4", "--vary", "prefetch=1,2"}));
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(ended.out, StartsWith("num-workers=3 prefetch-factor=1 gives the most: 333 samples/s "
-                                    "(±0), 100.0 % busy; 3 others\n  may be as fast\n"));
+                                    "(±0), 100.0 % busy; 3 others may\n  be as fast\n"));
   EXPECT_THAT(ended.out, HasSubstr("<- knee, best"));
   EXPECT_THAT(ended.out, HasSubstr("workers \\ prefetch"));
   EXPECT_THAT(ended.out, HasSubstr("# compute, d decode"));

@@ -57,9 +57,10 @@ TEST_P(TorchEnds, ReportsEndInOneSentenceAndCleansUp) {
 INSTANTIATE_TEST_SUITE_P(
     Jobs, TorchEnds,
     ::testing::Values(
-        BadEnd{"in_collate", "worker 0: ValueError: samples do not fit; its traceback is above"},
-        BadEnd{"in_worker_init", "ValueError: no such device; its traceback is above"},
-        BadEnd{"in_constructor", "ended with exit code 1; what it said of it is above"},
+        BadEnd{"failing_collate",
+               "worker 0: ValueError: samples do not fit; its traceback is above"},
+        BadEnd{"failing_worker_init", "ValueError: no such device; its traceback is above"},
+        BadEnd{"failing_constructor", "ended with exit code 1; what it said of it is above"},
         BadEnd{"worker_exits", "ended with exit code 3"},
         BadEnd{"exits_with_7", "ended with exit code 7"},
         BadEnd{"trainer_is_killed", "memory ran out: look at dmesg"},
@@ -86,7 +87,7 @@ TEST_F(TorchOddities, MeasuresSpawnedWorkersWithoutOurEnvironment) {
 }
 
 TEST_F(TorchOddities, MeasuresLoaderAfterFailedOne) {
-  const json result = measured("in_a_sample_that_is_caught", 2);
+  const json result = measured("caught_sample_error", 2);
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
   EXPECT_EQ(result.at("window").at("steps"), 45);
 }

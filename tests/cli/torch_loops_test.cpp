@@ -32,7 +32,7 @@ TEST_P(TorchLoopsOfAllKinds, CountsEveryStep) {
 
 INSTANTIATE_TEST_SUITE_P(Loops, TorchLoopsOfAllKinds,
                          ::testing::Values(Loop{"accumulated", true}, Loop{"zipped", true},
-                                           Loop{"by_next", false}, Loop{"sliced", false},
+                                           Loop{"next_calls", false}, Loop{"sliced", false},
                                            Loop{"left_early", false}),
                          [](const auto& test) { return std::string(test.param.name); });
 
@@ -78,25 +78,25 @@ TEST_F(TorchLoops, RecognisesLoaderRecreatedForEachEpoch) {
   EXPECT_FALSE(result.contains("loaders"));
 }
 
-class TorchStandIns : public TorchLoops, public ::testing::WithParamInterface<int> {};
+class TorchFakeLoaders : public TorchLoops, public ::testing::WithParamInterface<int> {};
 
 // fastai does so: its loader is no DataLoader.
-TEST_P(TorchStandIns, MeasuresIteratorsMadeByProgram) {
+TEST_P(TorchFakeLoaders, MeasuresIteratorsMadeByProgram) {
   const json result = measured("makes_its_iterators", GetParam());
   expect_all_measured(result);
   EXPECT_EQ(result.at("config").at("num_workers"), GetParam());
   EXPECT_EQ(result.at("config").at("batch_size"), 8);
-  EXPECT_THAT(result.at("notes").dump(), HasSubstr("DataLoader of StandIn"));
+  EXPECT_THAT(result.at("notes").dump(), HasSubstr("DataLoader of FakeLoader"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Workers, TorchStandIns, ::testing::Values(0, 2),
+INSTANTIATE_TEST_SUITE_P(Workers, TorchFakeLoaders, ::testing::Values(0, 2),
                          [](const auto& test) { return std::to_string(test.param); });
 
 TEST_F(TorchLoops, RejectsArgumentsThatSubstituteDoesNotTake) {
   measured("makes_its_iterators", 0, {"--num-workers", "2"});
   EXPECT_EQ(ended_.exit_code, 1);
   EXPECT_THAT(ended_.err, HasSubstr("loops.py:"));
-  EXPECT_THAT(ended_.err, HasSubstr("makes PyTorch's iterator for a StandIn"));
+  EXPECT_THAT(ended_.err, HasSubstr("makes PyTorch's iterator for a FakeLoader"));
 }
 
 TEST_F(TorchLoops, LeavesFlagsAndWordsToProgram) {

@@ -73,13 +73,13 @@ TEST_F(TorchNames, NamesHottestLinesOfProgram) {
     const std::string text = detail.at("text");
     // Now and then a look finds PyTorch's loop between two samples.
     if (text.find("(names.py:") == std::string::npos) elsewhere += detail.at("share").get<double>();
-    if (text.starts_with("feature_of ")) loop += detail.at("share").get<double>();
+    if (text.starts_with("compute_feature ")) loop += detail.at("share").get<double>();
   }
   EXPECT_GE(lines, 1);
   EXPECT_LE(lines, 3);
   EXPECT_GT(loop, 0.5);
   EXPECT_LE(elsewhere, 0.03);
-  EXPECT_THAT(find_evidence(result, "own-code"), HasSubstr("feature_of (names.py:"));
+  EXPECT_THAT(find_evidence(result, "own-code"), HasSubstr("compute_feature (names.py:"));
 }
 
 // Most of that time passes within the call, where no line of Python runs.

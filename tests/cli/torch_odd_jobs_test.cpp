@@ -75,7 +75,7 @@ INSTANTIATE_TEST_SUITE_P(
         OddJob{"decides_how_to_start_later", 0, 40, 40}, OddJob{"has_two_lists", 0, 120, 120},
         OddJob{"takes_python_at_its_word", 0, 40, 40},
         OddJob{"starts_one_process_after_another", 0, 80, 80},
-        OddJob{"goes_on_without_it", 0, 29, -1, {"--timeout", "3s"}}),
+        OddJob{"continues_without_it", 0, 29, -1, {"--timeout", "3s"}}),
     [](const auto& test) {
       return std::string(test.param.name) + "_" + std::to_string(test.param.workers);
     });

@@ -58,9 +58,9 @@ TEST_P(TorchOwnBatchesOfAllKinds, CountsBatchesAsWorkOfTrainer) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Jobs, TorchOwnBatchesOfAllKinds,
-                         ::testing::Values(OwnBatches{"of_a_function", "get_batch", 94},
-                                           OwnBatches{"of_a_method", "Batches.next", 94},
-                                           OwnBatches{"of_a_generator", "generated", 95},
+                         ::testing::Values(OwnBatches{"plain_function", "get_batch", 94},
+                                           OwnBatches{"bound_method", "Batches.next", 94},
+                                           OwnBatches{"batch_generator", "generated", 95},
                                            OwnBatches{"within_a_function", "next_batch", 93}),
                          [](const auto& test) { return std::string(test.param.job); });
 
@@ -81,25 +81,25 @@ TEST_F(TorchOwnBatches, MeasuresDataLoaderWithinFunction) {
 }
 
 TEST_F(TorchOwnBatches, FindsBatchFunctionDuringRun) {
-  const json result = run({}, {torch_python(), file_, "of_a_function_for_long"});
+  const json result = run({}, {torch_python(), file_, "long_function"});
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
   EXPECT_THAT(ended_.err, HasSubstr("after 10 s of training, and its tensors come from"));
   EXPECT_THAT(ended_.err, HasSubstr("own_batches.py:get_batch -- " + torch_python()));
   EXPECT_GT(result.at("window").at("steps"), 50);
   EXPECT_THAT(result.at("notes").dump(),
               HasSubstr("own_batches.py:get_batch was seen to give them"));
-  EXPECT_EQ(said("batches"), said_unmeasured("of_a_function_for_long"));
+  EXPECT_EQ(said("batches"), said_unmeasured("long_function"));
 }
 
 TEST_F(TorchOwnBatches, NamesGeneratorThatRunsAlready) {
-  run({}, {torch_python(), file_, "of_a_generator_for_long"});
+  run({}, {torch_python(), file_, "long_generator"});
   EXPECT_EQ(ended_.exit_code, 1);
   EXPECT_THAT(ended_.err, HasSubstr("own_batches.py:generated; measure that: loaderscope run "));
   EXPECT_EQ(said("batches").at("batches"), 900);
 }
 
 TEST_F(TorchOwnBatches, KeepsResultOfFailedProgram) {
-  const json result = measured_by("get_batch", "of_a_function_that_fails");
+  const json result = measured_by("get_batch", "failing_function");
   EXPECT_EQ(ended_.exit_code, 1);
   EXPECT_THAT(ended_.err, HasSubstr("ended with exit code 3; what it said of it is above"));
   EXPECT_EQ(result.at("window").at("steps"), 54);
@@ -107,12 +107,12 @@ TEST_F(TorchOwnBatches, KeepsResultOfFailedProgram) {
 }
 
 TEST_F(TorchOwnBatches, ReportsMissingFunctionInOneSentence) {
-  measured_by("get_bach", "of_a_function");
+  measured_by("get_bach", "plain_function");
   EXPECT_EQ(ended_.exit_code, 1);
   EXPECT_THAT(ended_.err, HasSubstr("own_batches.py has no function get_bach; name the one"));
-  measured_by("MODEL", "of_a_function");
+  measured_by("MODEL", "plain_function");
   EXPECT_THAT(ended_.err, HasSubstr("MODEL is a Linear; name the function"));
-  run({"--batch-function", "other.py:get_batch"}, {torch_python(), file_, "of_a_function"});
+  run({"--batch-function", "other.py:get_batch"}, {torch_python(), file_, "plain_function"});
   EXPECT_THAT(ended_.err, HasSubstr("the program has not loaded other.py"));
   EXPECT_THAT(ended_.err, Not(HasSubstr("Traceback")));
 }
@@ -176,7 +176,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST_F(TorchOwnBatches, RejectsSettingsWithoutDataLoader) {
   run({"--batch-function", file_ + ":get_batch", "--num-workers", "2"},
-      {torch_python(), file_, "of_a_function"});
+      {torch_python(), file_, "plain_function"});
   EXPECT_EQ(ended_.exit_code, 1);
   EXPECT_THAT(ended_.err, HasSubstr("gives batches without a DataLoader of PyTorch; leave out "
                                     "--num-workers, as its settings are its own (change them in"));
@@ -184,7 +184,7 @@ TEST_F(TorchOwnBatches, RejectsSettingsWithoutDataLoader) {
 
 TEST_F(TorchOwnBatches, EndsProgramAfterSteps) {
   const json result = run({"--batch-function", file_ + ":get_batch", "--steps", "30"},
-                          {torch_python(), file_, "of_a_function_for_long"});
+                          {torch_python(), file_, "long_function"});
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
   EXPECT_EQ(result.at("window").at("steps"), 30);
   EXPECT_TRUE(said("batches").empty());

@@ -53,7 +53,7 @@ TEST_F(TorchJobs, EndsProgramAfterStepsAndReportsHookCost) {
   EXPECT_EQ(result.at("window").at("steps"), 40);
   // Turns on a crowded machine differ too much for a figure.
   const bool cannot_tell =
-      result.at("notes").dump().find("costs cannot be told") != std::string::npos;
+      result.at("notes").dump().find("costs is not known") != std::string::npos;
   EXPECT_NE(result.at("hooks").contains("cost_share"), cannot_tell);
   EXPECT_TRUE(result.at("hooks").at("trainer_share").is_number());
   EXPECT_THAT(ended_.err, HasSubstr("cleaned up"));

@@ -46,7 +46,7 @@ def kill_trainer():
     os.kill(os.getppid() if get_worker_info() else os.getpid(), signal.SIGKILL)
 
 
-def in_collate(workers):
+def failing_collate(workers):
     train(DataLoader(Sleeping(), 8, num_workers=workers, collate_fn=lambda samples: raise_it("samples do not fit")))
 
 
@@ -55,25 +55,25 @@ class Rotten(Sleeping):
         raise FileNotFoundError("/data/train is not there")
 
 
-def in_constructor(workers):
+def failing_constructor(workers):
     train(DataLoader(Rotten(), 8, num_workers=workers))
 
 
-def in_worker_init(workers):
+def failing_worker_init(workers):
     train(DataLoader(Sleeping(), 8, num_workers=workers, worker_init_fn=lambda number: raise_it("no such device")))
 
 
-def in_import(workers):
+def failing_import(workers):
     import no_such_module_at_all  # noqa: F401
 
 
-def in_training(workers):
+def failing_training(workers):
     for number, _ in enumerate(DataLoader(Sleeping(), 8, num_workers=workers)):
         if number == 10:
             raise RuntimeError("CUDA error: out of memory")
 
 
-def in_a_sample_that_is_caught(workers):
+def caught_sample_error(workers):
     """Trains again after the error, and ends well."""
     loader = DataLoader(Breaks(lambda: raise_it("sample 60 is rotten")), 8, num_workers=workers)
     try:
@@ -200,7 +200,7 @@ def clears_environment(workers):
     train(DataLoader(Sleeping(seconds=0.001), 8, num_workers=workers, multiprocessing_context="spawn"))
 
 
-def in_a_thread(workers):
+def trains_in_thread(workers):
     thread = threading.Thread(target=lambda: train(DataLoader(Sleeping(seconds=0.001), 8, num_workers=workers)))
     thread.start()
     thread.join()

@@ -112,7 +112,7 @@ def zipped_unequal(workers):
     said(batches)
 
 
-def by_next(workers):
+def next_calls(workers):
     """Steps, not epochs: a new iterator replaces one that has ended."""
     loader = DataLoader(Sleeping(160, 0.001), batch_size=8, num_workers=workers)
     iterator = iter(loader)
@@ -172,7 +172,7 @@ def own_flags(workers):
     said(sum(1 for _ in loader))
 
 
-class StandIn:
+class FakeLoader:
     """Mimics fastai's loader: no DataLoader, but the members that PyTorch's iterators need. It gives whole batches."""
 
     _IterableDataset_len_called, _auto_collation, drop_last, in_order = None, False, False, True
@@ -196,9 +196,9 @@ class StandIn:
 def makes_its_iterators(workers):
     kinds = torch.utils.data.dataloader
     make = kinds._MultiProcessingDataLoaderIter if workers else kinds._SingleProcessDataLoaderIter
-    stand_in, batches = StandIn(workers), 0
+    fake_loader, batches = FakeLoader(workers), 0
     for _ in range(2):
-        for batch in make(stand_in):
+        for batch in make(fake_loader):
             train_on(batch)
             batches += 1
     said(batches)

@@ -291,8 +291,8 @@ class OtherLoaders(unittest.TestCase):
                     return make()
 
         module = types.SimpleNamespace(Iterator=Iterator, __name__="other")
-        self.addCleanup(setattr, third_party_loaders, "_opaque_of", third_party_loaders._opaque_of)
-        third_party_loaders._opaque_of = lambda iterator, row: Opaque()
+        self.addCleanup(setattr, third_party_loaders, "_find_opaque", third_party_loaders._find_opaque)
+        third_party_loaders._find_opaque = lambda iterator, row: Opaque()
         third_party_loaders.install(module, third_party_table.Row("other", "Iterator", "other.Iterator"))
         iterator = Iterator()
         self.assertEqual((next(iterator), next(iterator), len(taken)), (1, 2, 2))

@@ -44,10 +44,10 @@ class Computed(Numbers):
     """In Python, with its lock: about 4 ms each."""
 
     def __getitem__(self, index):
-        return torch.full((3, 64, 64), float(feature_of(index)))
+        return torch.full((3, 64, 64), float(compute_feature(index)))
 
 
-def feature_of(index):
+def compute_feature(index):
     total = 0
     for step in range(60000):
         total += index * step % 7

@@ -269,7 +269,7 @@ def trains(workers):
     say(train(DataLoader(data(), 8, num_workers=workers), epochs=2))
 
 
-def goes_on_without_it(workers):
+def continues_without_it(workers):
     try:
         fails(workers)
     except ValueError:

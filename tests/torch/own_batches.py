@@ -39,15 +39,15 @@ def say(batches):
     print(json.dumps({"batches": batches, "weight": MODEL.weight.sum().item()}), flush=True)
 
 
-def of_a_function(steps=100):
+def plain_function(steps=100):
     optimizer = prepared()
     for _ in range(steps):
         step(optimizer, get_batch())
     say(steps)
 
 
-def of_a_function_for_long():
-    of_a_function(900)
+def long_function():
+    plain_function(900)
 
 
 def with_validation():
@@ -82,7 +82,7 @@ class Batches:
         return get_batch()
 
 
-def of_a_method():
+def bound_method():
     optimizer, batches = prepared(), Batches()
     for _ in range(100):
         step(optimizer, batches.next())
@@ -94,7 +94,7 @@ def generated(count):
         yield get_batch()
 
 
-def of_a_generator():
+def batch_generator():
     optimizer, batches = prepared(), 0
     for _ in range(4):
         for batch in generated(25):
@@ -103,14 +103,14 @@ def of_a_generator():
     say(batches)
 
 
-def of_a_generator_for_long():
+def long_generator():
     optimizer = prepared()
     for batch in generated(900):
         step(optimizer, batch)
     say(900)
 
 
-def of_a_function_that_fails():
+def failing_function():
     optimizer = prepared()
     for number in range(60):
         step(optimizer, get_batch())

@@ -321,7 +321,7 @@ class CopiedPages(unittest.TestCase):
         from loaderscope_guest import copied_pages
 
         looked, others = [], [Photos() for _ in range(2)]
-        with unittest.mock.patch.object(copied_pages, "_parts_of", lambda name, data, until: looked.append(data) or iter(())):
+        with unittest.mock.patch.object(copied_pages, "_walk_parts", lambda name, data, until: looked.append(data) or iter(())):
             for _ in range(5):
                 for data in others:
                     self.copied.note(data)

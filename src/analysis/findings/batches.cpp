@@ -55,7 +55,7 @@ std::optional<Candidate> epoch_refill(const FindingInput& facts) {
                                   persist ? "workers persist" : "workers start at once", length,
                                   format_percent(facts.share(Why::epoch))),
                       {},
-                      "longer epochs: one sampler that goes on over all of them (timm: "
+                      "longer epochs, with one sampler that continues over all of them (timm: "
                       "MultiEpochsDataLoader)"};
   candidate.gives_waited = true;
   return candidate;

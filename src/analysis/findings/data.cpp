@@ -57,7 +57,8 @@ Shared shared_samples(const RunRecord& record) {
 
 std::string split_by_rank(const FindingInput& facts) {
   return std::string(find_framework(facts.record).divides) +
-         "; shards split by node (webdataset.split_by_node); right where the ranks hold parts of "
+         ", or shards split by node (webdataset.split_by_node); no change if the ranks hold parts "
+         "of "
          "one model";
 }
 

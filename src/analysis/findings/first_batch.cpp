@@ -100,9 +100,9 @@ std::optional<Candidate> large_pickled_data_set(const FindingInput& facts) {
   if (const std::string parts = facts.named(metric::startup_pickled_bytes); !parts.empty())
     candidate.evidence += "; most of it is " + parts;
   candidate.pytorch =
-      "keep in the data set what its samples are made from by name or number, and open it in the "
-      "worker; a list of many objects as a tensor, or as an array in a file that is mapped; " +
-      loader_words(facts.record, {"persistent_workers=True"}) + " hands it over once";
+      "keep only names or numbers in the data set and open the files in the worker; keep many "
+      "objects as one tensor or one mapped array, or hand them over once with " +
+      loader_words(facts.record, {"persistent_workers=True"});
   return candidate;
 }
 

@@ -44,9 +44,9 @@ std::optional<Candidate> link_below_rating(const FindingInput& facts) {
       fmt::format("a GPU has {:.0f} lanes of {:.3g} GT/s, and can have {:.0f} of {:.3g}", width,
                   speed, most_width, most_speed),
       {{{"h2d.speed", real_to_text(factor)}}},
-      "nothing in the loader: look at the slot, the riser and the BIOS (under load: nvidia-smi "
-      "--query-gpu=pcie.link.gen.current,pcie.link.gen.max,pcie.link.width.current,"
-      "pcie.link.width.max --format=csv)"};
+      "nothing in the loader; look at the slot, the riser and the BIOS, and under load at "
+      "nvidia-smi --query-gpu=pcie.link.gen.current,pcie.link.gen.max,pcie.link.width.current,"
+      "pcie.link.width.max --format=csv"};
 }
 
 namespace {

@@ -98,8 +98,9 @@ std::optional<Candidate> opened_per_sample(const FindingInput& facts) {
       facts.named(name_of(Stage::read)), taken_words(facts, Stage::read, Cause::read, part));
   candidate.options = {without_part(Stage::read, part)};
   candidate.pytorch =
-      "open it once in each worker and keep it: in __getitem__, if self.file is None: self.file = "
-      "h5py.File(path); not in __init__, whose file handle workers would share";
+      "open it once in each worker: self.file = self.file or h5py.File(path) in __getitem__, not "
+      "in "
+      "__init__, whose file handle workers would share";
   return candidate;
 }
 

@@ -69,9 +69,9 @@ std::optional<Candidate> request_storm(const FindingInput& facts) {
     candidate.evidence += fmt::format(", asked again {}", count_words(retries, "time"));
   candidate.evidence += same_words(facts);
   candidate.pytorch =
-      "ask once, before the workers start: keep the list of objects in a file or in the data set "
-      "that they are handed; read shards of many samples instead of an object for each; and let "
-      "the client wait longer with each retry, by a random time";
+      "list the objects once, before the workers start, and keep the list in a file or in the data "
+      "set; read shards of many samples instead of an object for each, and let the client wait "
+      "longer with each retry, by a random time";
   return candidate;
 }
 
@@ -87,10 +87,10 @@ std::optional<Candidate> frames_discarded(const FindingInput& facts) {
           "waits {} of the time for decode",
           each, format_percent(facts.share(Cause::decode))),
       {{{std::string(name_of(Stage::decode)) + ".speed", "2"}}},
-      "seek to the key frame before the frame (PyAV: container.seek), and take the frames of a "
-      "video in one call and in their order (get_frames_at, get_batch); use clips of frames that "
-      "follow each other; for single frames at random, keep videos with a key frame at every few "
-      "frames (ffmpeg -g 8), or pictures"};
+      "seek to the key frame before the frame (PyAV: container.seek), use clips of consecutive "
+      "frames, and take the frames of a video in one call and in their order (get_frames_at, "
+      "get_batch); for single frames at random, keep videos with a key frame at every few frames "
+      "(ffmpeg -g 8), or pictures"};
 }
 
 }  // namespace loaderscope

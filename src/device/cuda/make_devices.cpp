@@ -19,17 +19,18 @@ constexpr std::int64_t kOtherCalls = 10;  // calls of a step: events, its copy, 
 
 void check_gates(const TrainerConfig& trainer, std::int64_t sharing) {
   if (sharing > kRanksAtAGate) {
-    throw RunError(fmt::format(
-        "sync-ranks: {} ranks would wait for each other on one GPU, and at most {} can; use fewer "
-        "--ranks, or --device sim",
-        sharing, kRanksAtAGate));
+    throw RunError(
+        fmt::format("sync-ranks: {} ranks would wait for each other on one GPU, and at most {} can",
+                    sharing, kRanksAtAGate),
+        "use fewer --ranks, or --device sim");
   }
   const std::int64_t launches = trainer.graph ? 1 : trainer.launches.value;
   if ((launches + kOtherCalls) * trainer.in_flight.value > kCallsAtAGate) {
-    throw RunError(fmt::format(
-        "sync-ranks: {} launches in each of {} steps in flight are more than a GPU queues while "
-        "ranks wait for each other; use fewer --launches or --in-flight, or --graph",
-        launches, trainer.in_flight.value));
+    throw RunError(
+        fmt::format("sync-ranks: {} launches in each of {} steps in flight are more than a GPU "
+                    "queues while ranks wait for each other",
+                    launches, trainer.in_flight.value),
+        "use fewer --launches or --in-flight, or --graph");
   }
 }
 

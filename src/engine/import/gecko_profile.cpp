@@ -159,7 +159,7 @@ void read_gecko_profile(const std::string& path, const TraceOptions&, TracedRun&
   parse(first, names);
   constexpr double kMaxMs = 1e6;
   if (!(names.interval_ms > 0) || names.interval_ms > kMaxMs)
-    refuse_gecko(path, "it does not tell how often one looked (meta.interval)");
+    refuse_gecko(path, "it does not contain the time between two samples (meta.interval)");
   TraceStream second(path);
   SampleKeeper keeper(path);
   ThreadReader threads(path, second, names, keeper);

@@ -112,11 +112,9 @@ const SampleKeeper::Thread& SampleKeeper::training_thread() const {
         (most == nullptr || thread.loader_samples > most->loader_samples))
       most = &thread;
   if (most == nullptr || most->loader_samples == 0)
-    throw RunError(
-        path_ +
-        ": cannot answer: no sample stands in a DataLoader's next. That is no proof that nothing "
-        "waited: record the process that trains, all of its threads, and those that wait (py-spy "
-        "record --idle)");
+    throw RunError(path_ + ": cannot answer, as no sample is in a DataLoader's next",
+                   "record the process that trains, with all of its threads and also those that "
+                   "wait (py-spy record --idle)");
   return *most;
 }
 
@@ -170,10 +168,8 @@ void SampleKeeper::finish(TracedRun& run, bool in_order) const {
   const bool makes_itself = shares.counts[static_cast<std::size_t>(Activity::making)] > 0;
   if (!makes_itself && !records_waits(thread, shares))
     throw RunError(path_ +
-                       ": cannot answer: threads that wait are not in its samples, so a wait for "
-                       "the DataLoader "
-                       "is "
-                       "in none of them",
+                       ": cannot answer, as its samples leave out threads that wait, and so every "
+                       "wait for the DataLoader",
                    "record them too (py-spy record --idle, profiling.sampling --mode wall)");
   if (makes_itself) process.workers = 0;
   if (makes_itself && that_wait_ == 0)

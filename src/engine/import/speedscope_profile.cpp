@@ -144,7 +144,7 @@ void read_speedscope(const std::string& path, const TraceOptions& options, Trace
   ProfileReader profiles(path, second, frames.frames, options.sample_rate, keeper);
   parse(second, profiles);
   if (!profiles.saw_samples)
-    throw RunError(path + ": cannot answer: it has no samples of stacks",
+    throw RunError(path + ": cannot answer, as it has no samples of stacks",
                    "give what py-spy record --format speedscope "
                    "--idle wrote");
   keeper.finish(run, true);

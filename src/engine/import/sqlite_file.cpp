@@ -66,7 +66,7 @@ SqliteFile::SqliteFile(const std::string& path) : path_(path) {
   if (::sqlite3_open_v2(file_uri(path).c_str(), &file_, flags, nullptr) != SQLITE_OK) {
     const std::string reason = file_ != nullptr ? ::sqlite3_errmsg(file_) : "no memory";
     ::sqlite3_close(file_);
-    throw RunError(fmt::format("{}: cannot be opened: {}", path_, reason),
+    throw RunError(fmt::format("{}: cannot be opened ({})", path_, reason),
                    "give an SQLite export of nsys");
   }
   ::sqlite3_db_config(file_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);

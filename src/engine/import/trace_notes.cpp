@@ -27,7 +27,7 @@ void add_note_of_samples(Notes& notes, const TracedRun& run) {
   const SampledShares& sampled = *run.sampled;
   const std::int64_t own = sampled.counts.at(static_cast<std::size_t>(Activity::own));
   notes.push_back(fmt::format(
-      "read from samples of stacks ({}): {} of the training thread's {} stand in the DataLoader "
+      "read from samples of stacks ({}): {} of the training thread's {} are in the DataLoader "
       "({}); what takes less than the time between two samples is not seen",
       run.tool, sampled.all - own, sampled.all, counted_share(sampled.all - own, sampled.all)));
   if (!sampled.in_order)

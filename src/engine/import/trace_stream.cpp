@@ -37,7 +37,7 @@ TraceStream::TraceStream(const std::string& path) : path_(path), packed_(kPiece)
     throw RunError(fmt::format("{}: is {}", path, kind), "give a file that a profiler wrote");
   file_.open(path, std::ios::binary);
   if (!file_)
-    throw RunError(fmt::format("{}: cannot be read: {}", path, std::strerror(errno)),
+    throw RunError(fmt::format("{}: cannot be read ({})", path, std::strerror(errno)),
                    "give a file that a profiler wrote");
   fill();
   unpacker_ = make_unpacker({packed_.data(), packed_end_}, path);

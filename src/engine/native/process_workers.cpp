@@ -157,7 +157,7 @@ std::string ProcessWorkers::describe_task(std::size_t index) const {
   const WorkerQueues& queues =
       shares_[index / workers_]->queues(static_cast<std::int32_t>(index % workers_));
   const std::int64_t batch = queues.at_batch.load(), sample = queues.at_sample.load();
-  if (batch < 0) return "with no batch in hand";
+  if (batch < 0) return "between two batches";
   return "while making batch " + std::to_string(batch) +
          (sample < 0 ? "" : ", sample " + std::to_string(sample));
 }

@@ -77,9 +77,9 @@ class PoolMaker {
 RunError none_usable(const Source& source, const std::string& first) {
   const Extents* extents = source.extents();
   const bool are_files = extents != nullptr && extents->extent(0).length == Extent::kToEnd;
-  return RunError(
-      "none of the " + std::to_string(source.size()) + " samples can be used; the first: " + first,
-      are_files ? "'loaderscope data info --check' looks at all of a folder" : "");
+  return RunError("none of the " + std::to_string(source.size()) +
+                      " samples can be used, the first because of this: " + first,
+                  are_files ? "'loaderscope data info --check' looks at all of a folder" : "");
 }
 
 ReplayPool::ReplayPool(const ReplaySource& from, const Knockouts& knockouts, std::uint64_t seed,

@@ -230,9 +230,8 @@ Anchor judge_anchor(const Comparison& since, double limit) {
   const Difference* cpu = judgement.find("cpu-per-sample");
   if (cpu == nullptr && !since.interrupted)
     throw RunError(
-        "--anchor-ref: no CPU time per sample: the engine does not measure it, or the window is "
-        "too "
-        "short for it",
+        "--anchor-ref: no CPU time per sample, as the engine does not measure it or the window is "
+        "too short for it",
         "give more --steps");
   return {since.arms[0], cpu != nullptr ? cpu->change : Estimate{}, limit, judgement.pairs};
 }

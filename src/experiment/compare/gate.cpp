@@ -33,9 +33,9 @@ void check_name(const KeyLine& line) {
   const std::vector<std::string> known = known_names();
   const bool may_be_metric = line.key.find('.') != line.key.npos;
   if (may_be_metric || std::find(known.begin(), known.end(), line.key) != known.end()) return;
-  throw UsageError(line.place + ": " + shown_text(line.key) +
-                   ": is no stage, quantity or count of a comparison" +
-                   suggestion(line.key, {known.begin(), known.end()}));
+  throw UsageError(
+      line.place + ": " + shown_text(line.key) + ": is no stage, quantity or count of a comparison",
+      did_you_mean(line.key, {known.begin(), known.end()}));
 }
 
 // Moves the text before `mark` from `text` to `part`. Returns false if `mark` is missing or the
@@ -69,8 +69,8 @@ Accepted parse_line(const KeyLine& line) {
     accepted.at_most = parse_percent(percent);
   } catch (const ValueError&) {
     throw UsageError(line.place + ": " + shown_text(line.value) +
-                     ": expected how much, until when, by whom and why, such as '12% until "
-                     "2026-12-31 by ana: the new crop is wanted'");
+                         ": expected a percentage, a date, an author and a reason",
+                     "write it as '12% until 2026-12-31 by ana: the new crop is wanted'");
   }
   return accepted;
 }
@@ -233,7 +233,9 @@ std::vector<Accepted> parse_accepted(std::string_view text, const std::string& p
     check_name(line);
     const bool is_there = std::any_of(all.begin(), all.end(),
                                       [&](const Accepted& one) { return one.name == line.key; });
-    if (is_there) throw UsageError(line.place + ": " + std::string(line.key) + ": already given");
+    if (is_there)
+      throw UsageError(line.place + ": " + std::string(line.key) + ": already given",
+                       "leave one out");
     all.push_back(parse_line(line));
   }
   return all;

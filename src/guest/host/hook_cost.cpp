@@ -128,8 +128,8 @@ std::string HookCostSchedule::about_timing(RunRecord& record, const OwnCost& own
     return fmt::format("what timing the stages adds to that is lost in it (turns of {})", length);
   if (!share->is_known()) {
     return fmt::format(
-        "what timing the stages costs cannot be told: its turns of {} differ by {:.0f} % of the "
-        "step rate; a longer window can tell",
+        "what timing the stages costs is not known, as its turns of {} differ by {:.0f} % of the "
+        "step rate; a longer window shows it",
         length, 100 * (share->high - share->low));
   }
   record.metrics.push_back(make_metric(metric::hooks_cost_share,

@@ -123,7 +123,7 @@ bool TrainingProcess::take_fact(const GuestEvent& fact) {
     return true;
   }
   if (fact.iterator < 0 || loaders_.has_forgotten(fact.iterator)) return true;
-  const LoaderFacts* known = loaders_.of(fact.iterator);
+  const LoaderFacts* known = loaders_.find(fact.iterator);
   if (known == nullptr) return false;
   const LoaderFacts& loader = *known;
   LoaderHistory* history = get_history(loader);
@@ -157,7 +157,7 @@ void TrainingProcess::take_spans(Process& process) {
 bool TrainingProcess::take_span(const Writer& writer, const Span& span) {
   const std::int32_t iterator = span.batch >= 0 ? span_iterator(span) : writer.iterator;
   if (loaders_.has_forgotten(iterator)) return true;
-  const LoaderFacts* loader = loaders_.of(iterator);
+  const LoaderFacts* loader = loaders_.find(iterator);
   if (loader == nullptr) return false;
   LoaderHistory* history = get_history(*loader);
   return history == nullptr || history->take_span(writer.worker, span);
@@ -258,7 +258,7 @@ IteratorLoaders::Facts IteratorLoaders::shared(const LoaderFacts& loader) {
 }
 
 void IteratorLoaders::add(std::int32_t iterator, const LoaderFacts& loader) {
-  if (iterator < 0 || of(iterator) != nullptr || has_forgotten(iterator)) return;
+  if (iterator < 0 || find(iterator) != nullptr || has_forgotten(iterator)) return;
   put(iterator, shared(loader));
   forget();
 }
@@ -290,7 +290,7 @@ void IteratorLoaders::forget() {
   from_[begin] = nullptr;
 }
 
-const LoaderFacts* IteratorLoaders::of(std::int32_t iterator) const {
+const LoaderFacts* IteratorLoaders::find(std::int32_t iterator) const {
   if (iterator < 0 || iterator >= end_) return nullptr;
   const auto next = from_.upper_bound(iterator);
   return next == from_.begin() ? nullptr : std::prev(next)->second.get();

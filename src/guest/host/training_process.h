@@ -31,11 +31,11 @@ class IteratorLoaders {
   // Adds facts in any order. The first facts of an iterator count.
   void add(std::int32_t iterator, const LoaderFacts& loader);
   // Returns null if the iterator is unknown.
-  const LoaderFacts* of(std::int32_t iterator) const;
+  const LoaderFacts* find(std::int32_t iterator) const;
   // Returns true if the facts of the iterator were dropped to bound memory. The first iterators,
   // which may live long, and the last ones are kept.
   bool has_forgotten(std::int32_t iterator) const {
-    return iterator < forgotten_before_ && of(iterator) == nullptr;
+    return iterator < forgotten_before_ && find(iterator) == nullptr;
   }
 
  private:
@@ -91,7 +91,7 @@ class TrainingProcess {
   std::int64_t left_out() const { return left_out_; }  // facts and spans that match no loader
   const hang::ProgressTracker& movement() const { return movement_; }
   // Returns the facts of the loader of `iterator`, or null if unknown.
-  const LoaderFacts* loader_with(std::int32_t iterator) const { return loaders_.of(iterator); }
+  const LoaderFacts* loader_with(std::int32_t iterator) const { return loaders_.find(iterator); }
 
  private:
   struct Process {

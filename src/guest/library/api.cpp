@@ -77,7 +77,7 @@ int lsg_is_in_stage(void) {
   return stack != nullptr && stack->is_in_stage() ? 1 : 0;
 }
 
-int lsg_enter_behind_samples(int stage) {
+int lsg_enter_after_samples(int stage) {
   StageStack* stack = stack_of_thread();
   if (stack == nullptr || !stack->takes_call(false)) return 0;
   stack->sample(StageStack::kBetweenSamples);

@@ -42,7 +42,7 @@ LOADERSCOPE_API void lsg_leave(std::int64_t bytes);
 LOADERSCOPE_API int lsg_is_in_stage(void);
 // Enters a stage that handles the batch after its samples. Returns 0 if no stage was entered,
 // because the calling thread makes no batch whose stages are timed.
-LOADERSCOPE_API int lsg_enter_behind_samples(int stage);
+LOADERSCOPE_API int lsg_enter_after_samples(int stage);
 // Ends the work and returns the time. `continues_elsewhere` is nonzero if the thread is not a
 // worker's.
 LOADERSCOPE_API std::int64_t lsg_end_work(int continues_elsewhere);

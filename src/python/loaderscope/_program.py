@@ -44,7 +44,7 @@ def program():
         found = shutil.which("loaderscope", path=folder)
         if found and _is_binary(found):
             return found
-    raise Error(f"no program in {carried.parent} or on PATH; install the package's wheel, or build loaderscope and put it on PATH")
+    raise Error(f"no program in {carried.parent} or on PATH: install the package's wheel, or put loaderscope on PATH")
 
 
 def _is_binary(path):

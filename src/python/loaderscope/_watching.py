@@ -43,7 +43,7 @@ class watching:
         self._abandon()
         self.result = self.error = None
         if getattr(self._loader, "num_workers", None) == 0:
-            warn("the loader has no workers, whose work could be told apart from outside: loaderscope.run measures it")
+            warn("the loader has no workers that a watch could see from outside: loaderscope.run measures it")
         try:
             self._folder = tempfile.TemporaryDirectory(prefix="loaderscope-")
             words = [program(), "watch", f"--pid={os.getpid()}", f"--interval={self._interval}", "--no-progress",

@@ -38,8 +38,8 @@ TEST(Axes, RejectsNonsenseByName) {
   EXPECT_THAT(complaint("workers=1,,2"), HasSubstr("a value of the list is empty"));
   EXPECT_THAT(complaint("workers=1,two"), HasSubstr("workers = two: expected a whole number"));
   EXPECT_THAT(complaint("memory=pageable,pined-slots"), HasSubstr("did you mean 'pinned-slots'?"));
-  EXPECT_THAT(complaint("workers=2,2"), HasSubstr("stands there twice"));
-  EXPECT_THAT(complaint("duration=1s,1000ms"), HasSubstr("1000ms stands there twice"));
+  EXPECT_THAT(complaint("workers=2,2"), HasSubstr("is given twice"));
+  EXPECT_THAT(complaint("duration=1s,1000ms"), HasSubstr("1000ms is given twice"));
   EXPECT_THAT(complaint("workers=99999999999999999999"), HasSubstr("workers ="));
   EXPECT_THAT(complaint("json=a,b"), HasSubstr("cannot be varied"));
   EXPECT_THAT(complaint("prove=off,all"), HasSubstr("cannot be varied"));

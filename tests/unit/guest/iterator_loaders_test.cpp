@@ -18,16 +18,16 @@ LoaderFacts loader(std::int32_t number, std::int64_t workers = 0) {
 }
 
 std::int32_t loader_number(const IteratorLoaders& loaders, std::int32_t iterator) {
-  const LoaderFacts* facts = loaders.of(iterator);
+  const LoaderFacts* facts = loaders.find(iterator);
   return facts == nullptr ? -1 : facts->number;
 }
 
 TEST(IteratorLoaders, FindsOnlyReportedIterators) {
   IteratorLoaders loaders;
-  EXPECT_EQ(loaders.of(0), nullptr);
-  EXPECT_EQ(loaders.of(-1), nullptr);
+  EXPECT_EQ(loaders.find(0), nullptr);
+  EXPECT_EQ(loaders.find(-1), nullptr);
   loaders.add(-1, loader(0));
-  EXPECT_EQ(loaders.of(-1), nullptr);
+  EXPECT_EQ(loaders.find(-1), nullptr);
   loaders.add(2, loader(5));
   EXPECT_EQ(loader_number(loaders, 1), -1);
   EXPECT_EQ(loader_number(loaders, 2), 5);
@@ -57,8 +57,8 @@ TEST(IteratorLoaders, KeepsTheFirstFactsOfAnIterator) {
   loaders.add(0, loader(0, 1));
   loaders.add(1, loader(0, 4));
   loaders.add(0, loader(0, 9));
-  EXPECT_EQ(loaders.of(0)->num_workers, 1);
-  EXPECT_EQ(loaders.of(1)->num_workers, 4);
+  EXPECT_EQ(loaders.find(0)->num_workers, 1);
+  EXPECT_EQ(loaders.find(1)->num_workers, 4);
 }
 
 TEST(IteratorLoaders, ForgetsThoseBetweenTheFirstAndTheLast) {

@@ -61,8 +61,8 @@ TEST_F(Sampled, AnswersWithShareInDataLoader) {
   EXPECT_EQ(value_of(record.metrics, "gap.loader_wait_at_s"), std::nullopt);
   EXPECT_THAT(analysis.verdict.sentence,
               HasSubstr("Training busy 60.0 % of the time: it waits mostly for the DataLoader "
-                        "(40.0 %); no verdict: samples of stacks tell shares"));
-  EXPECT_THAT(record.notes, Contains(HasSubstr("40 of the training thread's 100 stand in the "
+                        "(40.0 %); no verdict: samples of stacks show shares"));
+  EXPECT_THAT(record.notes, Contains(HasSubstr("40 of the training thread's 100 are in the "
                                                "DataLoader (40.0 %, 95 %: 30.9 to 49.8)")));
 }
 
@@ -168,20 +168,20 @@ TEST_F(Sampled, SurvivesGeckoTablesThatDoNotFit) {
 
 TEST_F(Sampled, RejectsProfilesThatCannotAnswer) {
   const std::string never = "main (t.py:5);step (t.py:2) 60\n";
-  EXPECT_THAT(refusal(never), HasSubstr("no sample stands in a DataLoader's next"));
+  EXPECT_THAT(refusal(never), HasSubstr("no sample is in a DataLoader's next"));
   // A profile of py-spy without --idle.
   EXPECT_THAT(refusal(never + "main (t.py:5);" + kNext + ";f (t.py:1) 9\nmain (t.py:5);" + kNext +
                       ";" + kWait +
                       " 4\nThread._bootstrap (threading.py:1002);Queue._feed "
                       "(multiprocessing/queues.py:231);Condition.wait (threading.py:327) 9\n"),
-              HasSubstr("threads that wait are not in its samples"));
+              HasSubstr("its samples leave out threads that wait"));
   EXPECT_THAT(refusal(py_spy(), 0), HasSubstr("--sample-rate"));
   EXPECT_THAT(refusal("<?xml version=\"1.0\"?><svg></svg>\n"), HasSubstr("it is a picture"));
   EXPECT_THAT(refusal("<!DOCTYPE html>\n<html>"), HasSubstr("it is a picture"));
   EXPECT_THAT(refusal(R"({"type":"meta","v":1,"run_id":"a"})"), HasSubstr("--collapsed"));
   EXPECT_THAT(refusal(R"({"meta":{"interval":1,"stackwalk":0}})"),
               HasSubstr("no samples of stacks"));
-  EXPECT_THAT(refusal(R"({"meta":{"stackwalk":0}})"), HasSubstr("how often one looked"));
+  EXPECT_THAT(refusal(R"({"meta":{"stackwalk":0}})"), HasSubstr("the time between two samples"));
   EXPECT_THAT(refusal("\xfb(anything"), HasSubstr("sums by function"));
   EXPECT_THAT(refusal(R"([{"args":{},"cat":"py-spy","ph":"B"}])"), HasSubstr("speedscope --idle"));
   std::string bytes = kSpeedscope;

@@ -38,9 +38,9 @@ std::string findings_text(const std::vector<Finding>& findings) {
   return text;
 }
 
-class InModel : public testing::TestWithParam<std::string> {};
+class ModelScenarios : public testing::TestWithParam<std::string> {};
 
-TEST_P(InModel, KeepsItsPromises) {
+TEST_P(ModelScenarios, KeepsItsPromises) {
   const ScenarioFile file = read_scenario_file(GetParam());
   ASSERT_FALSE(file.bound_by.empty() && file.conditions.empty()) << "no '# expect:' line";
   ScenarioRun run = run_in_model(file.given);
@@ -55,7 +55,7 @@ TEST_P(InModel, KeepsItsPromises) {
   }
 }
 
-TEST_P(InModel, KeepsThemWithOtherSettingsToo) {
+TEST_P(ModelScenarios, KeepsThemWithOtherSettingsToo) {
   const ScenarioFile file = read_scenario_file(GetParam());
   if (file.also_with.empty()) return;
   ScenarioRun run = run_in_model(with_changes(file.given, file.also_with));
@@ -64,7 +64,7 @@ TEST_P(InModel, KeepsThemWithOtherSettingsToo) {
 
 // The answer is one of pencil and paper: it may not depend on the machine on which the file is
 // run.
-TEST_P(InModel, GivesSameAnswerOnAnyMachine) {
+TEST_P(ModelScenarios, GivesSameAnswerOnAnyMachine) {
   const ScenarioFile file = read_scenario_file(GetParam());
   const Account small = run_in_model(file.given, 1).analysis.account;
   const Account large = run_in_model(file.given, 512).analysis.account;
@@ -72,7 +72,8 @@ TEST_P(InModel, GivesSameAnswerOnAnyMachine) {
   EXPECT_EQ(small.stall, large.stall);
 }
 
-INSTANTIATE_TEST_SUITE_P(Scenarios, InModel, testing::ValuesIn(scenario_names()), name_of_file);
+INSTANTIATE_TEST_SUITE_P(Scenarios, ModelScenarios, testing::ValuesIn(scenario_names()),
+                         name_of_file);
 
 }  // namespace
 }  // namespace loaderscope::known_answer

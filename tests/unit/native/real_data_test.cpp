@@ -345,8 +345,8 @@ TEST(RealData, ReportsUnusableDataSetInOneSentence) {
       ADD_FAILURE();
     } catch (const RunError& error) {
       const std::string text = error.what();
-      EXPECT_TRUE(
-          text.starts_with("none of the 3 samples can be used; the first: " + photos.path()))
+      EXPECT_TRUE(text.starts_with(
+          "none of the 3 samples can be used, the first because of this: " + photos.path()))
           << text;
       EXPECT_EQ(text.find('\n'), text.npos);
     }

@@ -139,7 +139,7 @@ TEST(FittedModel, CountsInjectedDelaysOnce) {
 TEST(FittedModel, ReportsInseparableLatencyAndBandwidth) {
   const RunRecord record = as_measured(run(
       "stored-bytes = uniform:1MB:3MB\ncost = read=1ms\nworkers = 4\nbatch = 8\nsteps = 100\n"));
-  EXPECT_NE(FittedModel(record).notes().front().find("cannot be told apart"), std::string::npos);
+  EXPECT_NE(FittedModel(record).notes().front().find("cannot be separated"), std::string::npos);
 }
 
 TEST(FittedModel, ReadsBeyondThoseMeasuredShareTheBandwidth) {

@@ -155,9 +155,8 @@ TEST(StorageRequests, ReportsMeasuredValueForEachChange) {
   ASSERT_EQ(values.size(), 4U);
   EXPECT_EQ(values[0].sentence(),
             "storage.latency 2.500 ms now -> 5.000 ms: from a read or a request to its first byte "
-            "while no other is in flight (the shortest of 3 such requests; 1.500 ms more, behind "
-            "others with 4.0 "
-            "under way, stay)");
+            "while no other is in flight (the shortest of 3 such requests; the 1.500 ms more "
+            "with 4.0 in flight stay)");
   EXPECT_DOUBLE_EQ(values[1].now.value(), 100e6);
   EXPECT_THAT(values[1].basis, HasSubstr("not full"));
   EXPECT_EQ(values[2].now, 4);

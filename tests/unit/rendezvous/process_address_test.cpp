@@ -46,7 +46,7 @@ TEST(JobPlaceTest, TakesLaunchersEnvironments) {
     read({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "2"}, {"SLURM_JOB_ID", "77"}});
     ADD_FAILURE() << "a batch script is a task";
   } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("SLURM_STEP_NODELIST is not"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("without SLURM_STEP_NODELIST"));
     EXPECT_THAT(error.what(), testing::HasSubstr("start it with srun"));
   }
   const ProcessAddress alone = read({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "1"}});

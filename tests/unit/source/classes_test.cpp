@@ -100,7 +100,7 @@ TEST(Classes, RecognisesClassNamesAndSpellsNumbers) {
   ClassText text;
   const auto spelt = [&](std::uint64_t number, std::size_t bytes, bool is_signed) {
     const auto all = std::as_bytes(std::span(&number, 1));
-    const auto digits = text.of(all.first(bytes), is_signed);
+    const auto digits = text.to_text(all.first(bytes), is_signed);
     return std::string(reinterpret_cast<const char*>(digits.data()), digits.size());
   };
   EXPECT_EQ(spelt(255, 1, true), "-1");

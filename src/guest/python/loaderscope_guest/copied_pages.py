@@ -84,14 +84,14 @@ def _value_parts(name: str, value: Any) -> Iterable[Part]:
     return ()
 
 
-def _parts_of(name: str, thing: Any, until: int, depth: int = 0) -> Iterator[Part]:
+def _walk_parts(name: str, thing: Any, until: int, depth: int = 0) -> Iterator[Part]:
     for attribute_name, value in list(islice(getattr(thing, "__dict__", {}).items(), _ATTRIBUTES)):
         if library.thread_cpu_ns() > until:
             return
         inner = f"{name}.{attribute_name}"
         yield from _value_parts(inner, value)
         if depth < _DEEPEST and hasattr(value, "__dict__") and not isinstance(value, (ModuleType, type)):
-            yield from _parts_of(inner, value, until, depth + 1)
+            yield from _walk_parts(inner, value, until, depth + 1)
 
 
 class Copied:
@@ -112,7 +112,7 @@ class Copied:
                 return
         self.parts = []
         with messages.never_failing("where the data set lies in memory is"):
-            self.parts = list(islice(_parts_of(type(dataset).__name__, dataset, library.thread_cpu_ns() + _LONGEST), _MOST))
+            self.parts = list(islice(_walk_parts(type(dataset).__name__, dataset, library.thread_cpu_ns() + _LONGEST), _MOST))
         self._noted = [*self._noted[1 - _DATASETS :], (reference(dataset), self.parts)]
 
     def _begin(self) -> None:

@@ -47,7 +47,7 @@ class Watched:
 _MARK = "_loaderscope"  # key in an iterator's __dict__: its Opaque
 
 
-def _opaque_of(iterator: Any, row: Row) -> Opaque:
+def _find_opaque(iterator: Any, row: Row) -> Opaque:
     opaque = iterator.__dict__.get(_MARK)
     if opaque is None:
         loader = getattr(iterator, row.loader) if row.loader else iterator
@@ -67,7 +67,7 @@ def _next(original: Callable[[Any], Any], row: Row) -> Callable[[Any], Any]:
     def __next__(self: Any) -> Any:
         if not is_counted():
             return original(self)
-        return _opaque_of(self, row).take(lambda: original(self))
+        return _find_opaque(self, row).take(lambda: original(self))
 
     return __next__
 

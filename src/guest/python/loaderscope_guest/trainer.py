@@ -121,7 +121,7 @@ def _pipeline(name: str, told: Any) -> Any:
         import loaderscope_pipelines as pipelines
 
         options = pipelines.Options(**{**told, "made": told["made"] or settings.FOLDER})
-        return pipelines.module_of(name).make_loader(options)
+        return pipelines.pipeline_module(name).make_loader(options)
     except ImportError as error:
         messages.refuse(f"--loader {name}: {error}; give --python a Python that has it")
     except OSError as error:

@@ -9,8 +9,8 @@ from types import ModuleType
 
 from loaderscope_pipelines.options import Options
 
-__all__ = ["Options", "module_of"]
+__all__ = ["Options", "pipeline_module"]
 
 
-def module_of(pipeline: str) -> ModuleType:
+def pipeline_module(pipeline: str) -> ModuleType:
     return importlib.import_module(f"{__name__}.{pipeline.replace(':', '_')}")

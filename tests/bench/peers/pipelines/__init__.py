@@ -14,4 +14,4 @@ _OWN = ("spdl:ffmpeg", "ffcv:jpeg", "streaming:pillow", "litdata:pillow", "datas
 def load_module(pipeline: str) -> ModuleType:
     if pipeline in _OWN:
         return importlib.import_module(f"{__name__}.{pipeline.replace(':', '_')}")
-    return loaderscope_pipelines.module_of(pipeline)
+    return loaderscope_pipelines.pipeline_module(pipeline)

@@ -24,7 +24,7 @@ class MedianTest(unittest.TestCase):
         self.assertGreaterEqual(found.confidence, 0.95)
 
 
-class ByRoundTest(unittest.TestCase):
+class RoundRatiosTest(unittest.TestCase):
     def test_cancels_slow_round(self):
         self.assertEqual(divide_rounds([2.0, 20.0], [1.0, 10.0]), [2.0, 2.0])
 
