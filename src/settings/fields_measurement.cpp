@@ -55,8 +55,8 @@ void add_costs(Table& table) {
   rows.add_list<SharedSpeed>(
       "shared-speed", "STAGE=C:P", &DeclaredConfig::shared_speed, add_shared_speed,
       [](const SharedSpeed& speed) { return speed.text; }, kNativeLoader,
-      "While gpu-decode or gpu-augment runs during compute, compute keeps the share C of its speed "
-      "and the stage the share P. 0:1 makes the compute wait, as on one stream. Repeatable.",
+      "Shares of their speed that compute (C) and the stage (P) keep while both run. With 0:1 the "
+      "compute waits, as on one stream. Repeatable.",
       "1:1");
   rows.add("cores", "X", &DeclaredConfig::cores, real_codec(), kNativeLoader,
            "Cores that the model distributes, such as 1.5.",

@@ -61,7 +61,7 @@ double predicted_rate(const std::string& settings) {
 
 class Published : public testing::TestWithParam<PublishedRow> {};
 
-TEST_P(Published, IsPredictedWithinTenPercent) {
+TEST_P(Published, GivesRatesWithinTenPercent) {
   const PublishedRow& row = GetParam();
   const double before = predicted_rate(row.run);
   const double after = predicted_rate(row.run + " " + row.change);
