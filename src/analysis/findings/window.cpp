@@ -92,6 +92,7 @@ std::optional<Candidate> device_prefetch_too_shallow(const FindingInput& facts) 
       depth, format_percent(shallow));
   candidate.ranges = {{"device-prefetch", depth, kMaxDepth}};
   candidate.pytorch = "make {} batches ahead on the device (DALI: prefetch_queue_depth)";
+  candidate.advice = {{"device-prefetch", candidate.pytorch, true}};
   candidate.direction = {number("device-prefetch", std::min(2 * depth, kMaxDepth))};
   return candidate;
 }
