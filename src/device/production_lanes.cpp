@@ -10,11 +10,13 @@ __extension__ typedef __int128 Wide;
 
 constexpr std::int64_t kFine = 1024;  // parts of a ns in which work is counted
 constexpr std::int64_t kAlone = 1'000'000;
+constexpr Nanos kMaxWait = Nanos{1} << 60;  // later ends count as this far away
 
 // Returns the whole ns until `left` is done at `speed`.
 Nanos time_left(std::int64_t left, std::int64_t speed) {
   const Wide per_ns = static_cast<Wide>(kFine) * std::max<std::int64_t>(speed, 1);
-  return static_cast<Nanos>((static_cast<Wide>(left) * kAlone + per_ns - 1) / per_ns);
+  const Wide ns = (static_cast<Wide>(left) * kAlone + per_ns - 1) / per_ns;
+  return static_cast<Nanos>(std::min<Wide>(ns, kMaxWait));
 }
 
 std::int64_t work_done(Nanos passed, std::int64_t speed) {

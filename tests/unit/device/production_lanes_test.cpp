@@ -84,6 +84,18 @@ TEST(ProductionLanes, SharesOnlyWhileBothRun) {
   EXPECT_EQ(lanes.next_end(), ms(12.5));
 }
 
+// A compute without any speed would end after millions of years. It ends when the task has ended.
+TEST(ProductionLanes, LetsLongComputeWait) {
+  ProductionLanes lanes;
+  lanes.set_speed(Stage::gpu_decode, {0, 1'000'000});
+  const Nanos month = 30 * 24 * 3600 * kSecond;
+  lanes.begin_compute(0, month);
+  lanes.submit(0, std::vector<LaneTask>{{Stage::gpu_decode, Lane::decode, ms(4)}});
+  EXPECT_EQ(lanes.next_end(), ms(4));
+  lanes.advance(ms(4));
+  EXPECT_NEAR(static_cast<double>(lanes.next_end() - month), static_cast<double>(ms(4)), 10);
+}
+
 TEST(ProductionLanes, EndsWorkWithoutDurationAtOnce) {
   ProductionLanes lanes;
   lanes.submit(5, std::vector<LaneTask>{{Stage::gpu_decode, Lane::decode, 0},
