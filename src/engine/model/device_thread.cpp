@@ -13,7 +13,7 @@ DeviceThread::DeviceThread(const LoaderPlan& plan, SimulatedMachine& world, Mode
       device_(device),
       rank_(rank),
       submitted_(std::move(submitted)),
-      early_(static_cast<std::size_t>(plan.prefetch_depth + 1)),
+      early_(plan.on_device.makes() ? static_cast<std::size_t>(plan.prefetch_depth + 1) : 0),
       free_slots_(plan.on_device.slots(plan.in_flight_of_rank[static_cast<std::size_t>(rank)])) {}
 
 void DeviceThread::hand(ModelBatch& batch) {

@@ -32,8 +32,10 @@ class DeviceThread {
   std::int32_t rank_;
   std::function<void(ModelBatch&)> submitted_;
 
-  std::vector<ModelBatch*> early_;  // in order: handed, by batch modulo its size
-  Fifo<ModelBatch*> handed_;        // not in order
+  // Handed batches, if they come in order: by batch modulo its size. Empty if the device makes
+  // none.
+  std::vector<ModelBatch*> early_;
+  Fifo<ModelBatch*> handed_;  // not in order
   std::int64_t next_batch_ = 0;
   std::int64_t free_slots_;
   Nanos free_since_ = 0;  // the batch before was submitted
