@@ -22,15 +22,16 @@ page::Bar make_bar(const std::string& label, const Shares& shares) {
   const auto add = [&](const char* name, const char* kind, double share) {
     if (share >= 0.005) bar.parts.push_back(make_part(name, kind, share));
   };
-  add("on a core", "decode", shares.wait_share(ThreadActivity::runs));
+  add("on a core", "decode", shares.activity_share(ThreadActivity::runs));
   add("no core", "contention", shares.no_core);
-  add("storage", "read", shares.wait_share(ThreadActivity::storage));
-  add("network", "transport", shares.wait_share(ThreadActivity::network));
-  add("lock", "launch", shares.wait_share(ThreadActivity::lock));
-  add("sleep", "pin", shares.wait_share(ThreadActivity::sleep));
+  add("storage", "read", shares.activity_share(ThreadActivity::storage));
+  add("network", "transport", shares.activity_share(ThreadActivity::network));
+  add("lock", "launch", shares.activity_share(ThreadActivity::lock));
+  add("sleep", "pin", shares.activity_share(ThreadActivity::sleep));
   add("other", "other",
-      shares.wait_share(ThreadActivity::other) + shares.wait_share(ThreadActivity::stopped));
-  add("queue", "compute", shares.wait_share(ThreadActivity::queue));
+      shares.activity_share(ThreadActivity::other) +
+          shares.activity_share(ThreadActivity::stopped));
+  add("queue", "compute", shares.activity_share(ThreadActivity::queue));
   return bar;
 }
 

@@ -83,9 +83,9 @@ std::vector<std::string> process_cells(const std::string& name, const Shares& sh
   for (const ThreadActivity doing :
        {ThreadActivity::queue, ThreadActivity::storage, ThreadActivity::network,
         ThreadActivity::lock, ThreadActivity::sleep})
-    cells.push_back(share_or_blank(shares.wait_share(doing)));
-  cells.push_back(share_or_blank(shares.wait_share(ThreadActivity::other) +
-                                 shares.wait_share(ThreadActivity::stopped)));
+    cells.push_back(share_or_blank(shares.activity_share(doing)));
+  cells.push_back(share_or_blank(shares.activity_share(ThreadActivity::other) +
+                                 shares.activity_share(ThreadActivity::stopped)));
   cells.push_back(bytes > 0 ? format_size(bytes) : "");
   cells.push_back(growth ? fmt::format("{:+.1f} MB/min", *growth * 60 / 1e6) : "");
   cells.push_back(where);

@@ -89,7 +89,7 @@ void JobSampler::report_waits(Watch& watch) const {
     return;
   }
   waits.is_known = true;
-  waits.share = all.shares().wait_share(ThreadActivity::queue);
+  waits.share = all.shares().activity_share(ThreadActivity::queue);
   if (waits.waits > 0)
     waits.mean_s =
         static_cast<double>(looks_in_waits) / static_cast<double>(waits.waits) * waits.every_s;

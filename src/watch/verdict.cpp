@@ -87,7 +87,7 @@ std::int64_t workers_of_trainer(const Watch& watch) {
 
 // Returns the number of workers for the idle cores of a trainer, but no more than end its wait.
 std::int64_t more_workers_of_trainer(const Watch& watch, double idle_of_trainer) {
-  const double core_of_worker = std::max(0.1, watch.workers.wait_share(ThreadActivity::runs));
+  const double core_of_worker = std::max(0.1, watch.workers.activity_share(ThreadActivity::runs));
   const auto workers = static_cast<double>(workers_of_trainer(watch));
   const double computing = std::max(0.1, 1 - watch.waits.share);
   const double wanted = watch.waits.is_known ? std::ceil(workers / computing) - workers : 1;
@@ -132,7 +132,7 @@ Verdict trainer_limits(const Watch& watch) {
                   format_percent(watch.waits.share));
   if (are_workers_seen(watch))
     sentence += fmt::format(", and workers rest {} of theirs",
-                            format_percent(watch.workers.wait_share(ThreadActivity::queue)));
+                            format_percent(watch.workers.activity_share(ThreadActivity::queue)));
   return {Limit::trainer, std::move(sentence), ""};
 }
 
@@ -184,9 +184,11 @@ struct Busy {
 };
 
 Busy busy_shares(const Shares& workers) {
-  return {workers.wait_share(ThreadActivity::runs),
-          workers.wait_share(ThreadActivity::sleep) + workers.wait_share(ThreadActivity::lock),
-          workers.wait_share(ThreadActivity::storage), workers.wait_share(ThreadActivity::network)};
+  return {
+      workers.activity_share(ThreadActivity::runs),
+      workers.activity_share(ThreadActivity::sleep) + workers.activity_share(ThreadActivity::lock),
+      workers.activity_share(ThreadActivity::storage),
+      workers.activity_share(ThreadActivity::network)};
 }
 
 // Without a core for long, and for at least half as long as what they do most.
@@ -232,16 +234,16 @@ Verdict find_verdict(const Watch& watch) {
   if (watch.watched_s < kFewSeconds)
     return {Limit::unknown, fmt::format("Cannot tell yet: watched for {:.1f} s", watch.watched_s),
             "watch it for 10 s or longer"};
-  if (watch.workers.wait_share(ThreadActivity::other) >= kUnseen)
+  if (watch.workers.activity_share(ThreadActivity::other) >= kUnseen)
     return {
         Limit::unknown,
         fmt::format("Cannot tell: workers wait {} of the time for what cannot be seen from here",
-                    format_percent(watch.workers.wait_share(ThreadActivity::other))),
+                    format_percent(watch.workers.activity_share(ThreadActivity::other))),
         "watch it as its own user, or as root"};
-  const double rests = watch.workers.wait_share(ThreadActivity::queue);
+  const double rests = watch.workers.activity_share(ThreadActivity::queue);
   if (watch.waits.is_known && watch.waits.share < kHardly) {
     const double unseen = trainer_mean(
-        watch, [](const Shares& shares) { return shares.wait_share(ThreadActivity::other); });
+        watch, [](const Shares& shares) { return shares.activity_share(ThreadActivity::other); });
     if (unseen >= kUnseen && rests < kHardly) return trainer_that_is_not_seen(unseen);
     return trainers_without_core(watch) >= kMuch ? no_cores(watch, waits_for_batches(watch))
                                                  : trainer_limits(watch);

@@ -34,7 +34,9 @@ struct Shares {
       waits{};  // shares of its main thread, by ThreadActivity; `runs`: time on a core
 
   double cpu() const { return user + system; }
-  double wait_share(ThreadActivity doing) const { return waits[static_cast<std::size_t>(doing)]; }
+  double activity_share(ThreadActivity doing) const {
+    return waits[static_cast<std::size_t>(doing)];
+  }
 };
 
 struct WatchedProcess {

@@ -100,14 +100,14 @@ std::string doings_in_words(std::vector<DoingShare> doings) {
 std::string doings_of_workers(const Shares& shares, bool is_one) {
   using Activity = ThreadActivity;
   std::vector<DoingShare> doings = {
-      {is_one ? "computes" : "compute", shares.wait_share(Activity::runs)},
+      {is_one ? "computes" : "compute", shares.activity_share(Activity::runs)},
       {is_one ? "waits for a core" : "wait for a core", shares.no_core},
-      {is_one ? "rests" : "rest", shares.wait_share(Activity::queue)},
-      {is_one ? "waits for storage" : "wait for storage", shares.wait_share(Activity::storage)},
+      {is_one ? "rests" : "rest", shares.activity_share(Activity::queue)},
+      {is_one ? "waits for storage" : "wait for storage", shares.activity_share(Activity::storage)},
       {is_one ? "waits for the network" : "wait for the network",
-       shares.wait_share(Activity::network)},
-      {is_one ? "waits for locks" : "wait for locks", shares.wait_share(Activity::lock)},
-      {is_one ? "sleeps" : "sleep", shares.wait_share(Activity::sleep)},
+       shares.activity_share(Activity::network)},
+      {is_one ? "waits for locks" : "wait for locks", shares.activity_share(Activity::lock)},
+      {is_one ? "sleeps" : "sleep", shares.activity_share(Activity::sleep)},
   };
   return doings_in_words(std::move(doings));
 }
@@ -116,7 +116,7 @@ std::string doings_of_trainer(const Watch& watch) {
   double computes = 0, trainers = 0;
   for (const WatchedProcess& process : watch.processes) {
     if (process.role != Role::trainer) continue;
-    computes += process.shares.wait_share(ThreadActivity::runs);
+    computes += process.shares.activity_share(ThreadActivity::runs);
     ++trainers;
   }
   std::vector<DoingShare> doings;

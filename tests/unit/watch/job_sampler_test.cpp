@@ -83,7 +83,7 @@ TEST_F(WatchedJob, NamesCpuAsLimitIfWorkersCompute) {
   EXPECT_EQ(watch.limit, Limit::cpu) << watch.sentence;
   EXPECT_NEAR(watch.waits.share, 0.9, 0.01);
   EXPECT_NEAR(watch.workers.cpu(), 0.9, 0.01);
-  EXPECT_NEAR(watch.workers.wait_share(ThreadActivity::runs), 0.9, 0.01);
+  EXPECT_NEAR(watch.workers.activity_share(ThreadActivity::runs), 0.9, 0.01);
   EXPECT_NEAR(value_of(watch, "page-cache-hit").value_or(0), 0.99, 1e-3);
   EXPECT_NEAR(value_of(watch, "worker-cpu").value_or(0), 0.9, 0.01);
   EXPECT_FALSE(value_of(watch, "map-cache-hit"));
@@ -125,7 +125,7 @@ TEST_F(WatchedJob, NamesFileThatWorkersWaitFor) {
                                   .syscall = test::kReadFile,
                                   .wchan = "folio_wait_bit"}));
   EXPECT_EQ(watch.limit, Limit::storage) << watch.sentence;
-  EXPECT_NEAR(watch.workers.wait_share(ThreadActivity::storage), 0.9, 0.01);
+  EXPECT_NEAR(watch.workers.activity_share(ThreadActivity::storage), 0.9, 0.01);
   EXPECT_EQ(watch.processes.back().where, "read() of /data/7.jpg");
 }
 
@@ -180,7 +180,7 @@ TEST_F(WatchedJob, NamesTrainerThatNeverWaitsAsLimit) {
   const Watch watch = judged(run(10, {.cpu_s = 1, .turns = 25, .state = 'R'},
                                  {.cpu_s = 0.2, .turns = 50, .syscall = test::kReadPipe}));
   EXPECT_EQ(watch.limit, Limit::trainer) << watch.sentence;
-  EXPECT_NEAR(watch.workers.wait_share(ThreadActivity::queue), 0.8, 0.01);
+  EXPECT_NEAR(watch.workers.activity_share(ThreadActivity::queue), 0.8, 0.01);
   EXPECT_EQ(watch.waits.waits, 0);
 }
 
