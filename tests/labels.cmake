@@ -1,25 +1,25 @@
-# Labels of the tests of the real program, by which a call leaves tests out. `scripts/test` leaves out `torch`, `browser` and `packages`: they need
-# more than it installs. The sanitizers leave out `torch` and `unsanitized`, which a sanitizer would change; the thread
-# sanitizer also `unthreaded`, which has no threads to look at.
+# Labels of the tests of the real program, by which a call selects tests. `scripts/test` leaves out `torch`, `browser` and
+# `packages`: they need more than it installs. A sanitizer runs `unit`, `fuzz` and `sanitized`: those whose program has
+# threads, processes, memory that they share, or damaged input.
 
 # Filters of GoogleTest, each with the labels of its tests, which are one word with dots: gtest_discover_tests takes no list.
 # A test belongs to the first group that fits.
-set(LOADERSCOPE_GROUPS torch browser python_and_mpi packages hosts unthreaded)
+set(LOADERSCOPE_GROUPS torch browser python_and_mpi packages sanitized)
 set(tests_torch "*Torch*")
 set(labels_torch torch)
 set(tests_browser "*InABrowser*")
-set(labels_browser browser.unthreaded)
+set(labels_browser browser)
 set(tests_python_and_mpi "PySpy.*:Launchers/Mpi.*")
-set(labels_python_and_mpi packages.unthreaded)
+set(labels_python_and_mpi packages)
 set(tests_packages "ServersCli.*:WebServerCli.*:FormatsCli.*:Formats/*:MpiLibrary.*:*PerfettoFile.*")
 set(labels_packages packages)
-# Jobs over hosts are judged by how fast each is, and so are commits of a loader in Python. A process whose threads the
-# kernel holds has an end that is none for a sanitizer. scripts/gpu-check is driven with pretend programs, none of them sanitized.
-set(tests_hosts "CompareLoaders.*:DefaultAnswer.*:*GuidePage*:HungStore.*:SlowHosts.*:*GpuCheck*")
-set(labels_hosts unsanitized)
-set(tests_unthreaded "Table/Pipelines.*:Report.*:Replace.*:Names.*:BrokenOff.*:Streams.*:Run.*")
-string(APPEND tests_unthreaded ":TuneCommand.*:SweepCommand.*:SweepAndTune.*:HangUp.EndsSweepAndTune*")
-set(labels_unthreaded unthreaded)
+set(tests_sanitized "BadData.*:Kinds/BadSample.*:Shortage.*:Stuck.*:DeepJson.*:DataInfo.*:DataMake.Makes*:DataPack.Makes*")
+string(APPEND tests_sanitized ":Interrupt.*:Signals/Interrupted.*:Processes.*:Executors/Bind.*:StreamCli.*:HangUp.*")
+string(APPEND tests_sanitized ":JobOfProcesses.Gives*:JobOfProcesses.Ends*:JobOfProcesses.Books*:LateLink.*:Watch.*:Nvtx.Names*")
+string(APPEND tests_sanitized ":Nvtx.RecordsWork*:Selftest.Finds*:Probe.SavesQuick*:Diagnose.Saves*:Report.ReportsDamaged*")
+string(APPEND tests_sanitized ":SweepCommand.PutsTheBest*:TuneCommand.SavesTheAnswer:WhatIf.Predicts*:Plan.SavesPlan*")
+string(APPEND tests_sanitized ":ForeignLoader.*:ProveFlag.MeasuresAdvised*:Compare.ComparesTwo*:Page.SavesAndReplaces*")
+set(labels_sanitized sanitized)
 
 # Tests of the program NAME, which all have LABEL too.
 function(loaderscope_discover_groups name label environment)
