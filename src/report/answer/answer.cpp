@@ -179,8 +179,8 @@ bool leave_something_out(Answer& answer) {
     line->text = std::move(shorter);
     return true;
   }
-  if (answer.bars.size() > 3) {
-    answer.bars = largest_bars(std::move(answer.bars), answer.bars.size() - 3);
+  if (const std::size_t bars = answer.bars.size(); bars > 3) {
+    answer.bars = largest_bars(std::move(answer.bars), bars - 3);
     return true;
   }
   const TextTable::Shown shown = answer.table.shown();
