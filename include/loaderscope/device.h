@@ -2,6 +2,7 @@
 // the host's clock.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -52,6 +53,13 @@ struct MemoryRow {
 std::span<const MemoryRow> memory_table();  // src/device/memory_modes.cpp
 const MemoryRow& memory_row(MemoryMode mode);
 
+// A task of a batch before its times are known.
+struct LaneTask {
+  Stage stage = Stage::gpu_decode;
+  Lane lane = Lane::decode;
+  Nanos duration = 0;  // alone on the device
+};
+
 // Times of one step on the device.
 struct DeviceTimes {
   std::int64_t step = 0;
@@ -60,6 +68,7 @@ struct DeviceTimes {
   Interval compute;
   Nanos augmented = 0;  // part of compute: the device normalises bytes first
   Interval launch;      // calls of the trainer thread that launched the compute, on a real device
+  std::array<Interval, kMaxDeviceWork> made;  // runs of the tasks of its batch
 };
 
 struct CopyJob {
@@ -78,10 +87,10 @@ struct DeviceFacts {
   std::vector<Metric> metrics;
 };
 
-// The device of one rank. Only the trainer thread of that rank may call it, except cancel(). Steps
-// come in order, and a copy before its compute. A copy requires that the compute `in-flight` steps
-// earlier was waited for. Blocking calls return false as soon as the run must stop. Throws RunError
-// when the device fails.
+// The device of one rank. Only the trainer thread of that rank may call it, except make() and
+// cancel(). Steps come in order, and a copy before its compute. A copy requires that the compute
+// `in-flight` steps earlier was waited for. Blocking calls return false as soon as the run must
+// stop. Throws RunError when the device fails.
 class Device {
  public:
   virtual ~Device() = default;
@@ -89,6 +98,10 @@ class Device {
   virtual bool wait_copied(std::int64_t step) = 0;
   virtual void submit_compute(std::int64_t step, Nanos duration) = 0;
   virtual bool wait_computed(std::int64_t step) = 0;
+  // Makes the batch of the next step on the device: its compute waits for the tasks, which run one
+  // after another. Steps come in order. For the device thread of the rank. The default throws
+  // RunError: the device makes nothing.
+  virtual void make(std::span<const LaneTask> tasks);
   // Returns the times of the next step in order, as soon as they are known.
   virtual std::optional<DeviceTimes> collect() = 0;
 

@@ -1,6 +1,7 @@
 #include "device/production_lanes.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace loaderscope {
@@ -19,11 +20,20 @@ Nanos time_left(std::int64_t left, std::int64_t speed) {
   return static_cast<Nanos>(std::min<Wide>(ns, kMaxWait));
 }
 
+std::int64_t millionths(double share) {
+  return std::max<std::int64_t>(std::llround(share * 1e6), 1);
+}
+
 std::int64_t work_done(Nanos passed, std::int64_t speed) {
   return static_cast<std::int64_t>(static_cast<Wide>(passed) * kFine * speed / kAlone);
 }
 
 }  // namespace
+
+void ProductionLanes::set_speeds(std::span<const SharedSpeed> speeds) {
+  for (const SharedSpeed& speed : speeds)
+    set_speed(speed.stage, {millionths(speed.compute), millionths(speed.task)});
+}
 
 ProductionLanes::Task& ProductionLanes::running_task(LaneState& lane) {
   Batch& its = batch(lane.batch);

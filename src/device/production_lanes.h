@@ -8,16 +8,11 @@
 #include <span>
 
 #include "base/fifo.h"
+#include "loaderscope/device.h"
 #include "loaderscope/events.h"
+#include "loaderscope/run_config.h"
 
 namespace loaderscope {
-
-// A task of a batch before its times are known.
-struct LaneTask {
-  Stage stage = Stage::gpu_decode;
-  Lane lane = Lane::decode;
-  Nanos duration = 0;  // alone on the device
-};
 
 // Speeds in millionths of the speed alone, while a task of a stage runs during a compute.
 struct SpeedTogether {
@@ -28,6 +23,7 @@ struct SpeedTogether {
 class ProductionLanes {
  public:
   void set_speed(Stage stage, SpeedTogether speed) { speeds_[stage] = speed; }
+  void set_speeds(std::span<const SharedSpeed> speeds);
 
   // Tasks of a batch run one after another. A lane runs one task at a time, in the order of
   // submission.

@@ -11,7 +11,8 @@ namespace loaderscope::nvtx {
 namespace {
 
 constexpr std::array<const char*, kActivities> kActivityNames = {
-    "wait for batch", "submit copy", "wait copied", "wait computed", "handled", "window"};
+    "wait for batch", "submit copy", "submit work", "wait copied",
+    "wait computed",  "handled",     "window"};
 constexpr std::size_t kMaxThreadName = 15;  // limit of Linux
 
 }  // namespace

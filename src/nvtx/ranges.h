@@ -32,12 +32,13 @@ inline bool attached() { return detail::attached.load(std::memory_order_relaxed)
 enum class Activity : std::uint8_t {
   wait_for_batch,
   submit_copy,
+  submit_work,  // tasks of the device
   wait_copied,
   wait_computed,
   handled,  // a mark: how many bytes a stage turned out to handle
   window,   // the measured steps
 };
-inline constexpr std::size_t kActivities = 6;
+inline constexpr std::size_t kActivities = 7;
 
 // The registered name of a range or mark: a word of the stages, or of the activities.
 class Label {

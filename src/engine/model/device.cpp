@@ -14,7 +14,7 @@ ModelDevice::ModelDevice(const LoaderPlan& plan, SimulatedMachine& world, std::i
       done_(std::move(done)),
       timeline_(plan.config.trainer.copy == CopyMode::stream),
       ends_(static_cast<std::size_t>(plan.in_flight + 2), kNever) {
-  plan.on_device.set_speeds(lanes_);
+  lanes_.set_speeds(plan.config.declared.shared_speed.value);
 }
 
 ModelDevice::Step& ModelDevice::add_step(const StepEvents& events) {

@@ -1,7 +1,6 @@
 #include "engine/pipeline/device_plan.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace loaderscope {
 namespace {
@@ -10,10 +9,6 @@ constexpr std::int64_t kChannels = 3;
 
 StagePlan plan_stage(const RunConfig& config, Stage stage, bool left_out) {
   return left_out ? StagePlan(stage) : StagePlan(config, stage);
-}
-
-std::int64_t millionths(double share) {
-  return std::max<std::int64_t>(std::llround(share * 1e6), 1);
 }
 
 }  // namespace
@@ -45,9 +40,22 @@ void DevicePlan::add_sample(const Execution& sample, DeviceShare& batch) const {
   batch.copied += decodes ? sample.bytes : crop_bytes_;
 }
 
-void DevicePlan::set_speeds(ProductionLanes& lanes) const {
-  for (const SharedSpeed& speed : config_->declared.shared_speed.value)
-    lanes.set_speed(speed.stage, {millionths(speed.compute), millionths(speed.task)});
+BatchTasks DevicePlan::tasks(const DeviceShare& batch, Nanos copy) const {
+  BatchTasks tasks;
+  tasks.add({Stage::h2d, Lane::copy, copy});
+  tasks.add({Stage::gpu_decode, Lane::decode, batch.decode});
+  tasks.add({Stage::gpu_augment, Lane::work, batch.augment});
+  return tasks;
+}
+
+void BatchTasks::add(const LaneTask& task) {
+  if (task.duration > 0) tasks_.at(count_++) = task;
+}
+
+void BatchTasks::enter(StepEvents& events, const Interval& submit) const {
+  events.made_count = 0;
+  for (const LaneTask& task : all())
+    events.made.at(events.made_count++) = {task.stage, task.lane, submit, {}};
 }
 
 }  // namespace loaderscope

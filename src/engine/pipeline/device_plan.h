@@ -1,6 +1,10 @@
 // Work of the device for the loader: which samples it decodes, and what its tasks take.
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <span>
+
 #include "device/production_lanes.h"
 #include "engine/pipeline/stage_plan.h"
 
@@ -12,6 +16,20 @@ struct DeviceShare {
   Nanos augment = 0;         // duration alone on the device
   Bytes copied = 0;          // bytes to the device
   std::int32_t decoded = 0;  // samples that the device decodes
+};
+
+// Tasks of a batch, in the order of their submission.
+class BatchTasks {
+ public:
+  // Adds nothing for a task that takes no time.
+  void add(const LaneTask& task);
+  std::span<const LaneTask> all() const { return std::span(tasks_).first(count_); }
+  // Enters them as submitted by that call. Their runs are not known yet.
+  void enter(StepEvents& events, const Interval& submit) const;
+
+ private:
+  std::array<LaneTask, 3> tasks_;
+  std::size_t count_ = 0;
 };
 
 class DevicePlan {
@@ -27,9 +45,10 @@ class DevicePlan {
   bool decodes_sample(const Execution& sample) const;
   // Adds a sample whose stored bytes are `sample.bytes`.
   void add_sample(const Execution& sample, DeviceShare& batch) const;
+  // `copy`: time of the copy of the batch.
+  BatchTasks tasks(const DeviceShare& batch, Nanos copy) const;
   // Batches that the device holds at the same time, for `in_flight` steps.
   std::int64_t slots(std::int64_t in_flight) const { return prefetch_ + in_flight; }
-  void set_speeds(ProductionLanes& lanes) const;
 
  private:
   const RunConfig* config_ = nullptr;
