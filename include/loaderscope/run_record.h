@@ -70,7 +70,7 @@ struct Exemplar {
 };
 
 struct QueueStats {
-  std::string name;  // "ready": to the trainer; "pin": to the pin thread
+  std::string name;  // "ready": to the trainer; "pin", "device": to these threads
   std::int64_t capacity = 0;
   double mean_occupancy = 0;  // mean over the window
   std::int64_t max_occupancy = 0;

@@ -32,6 +32,9 @@ void check_part(const RunConfig& config, const ProcessAddress& place) {
   if (device_kind(config.trainer.device.value) == DeviceKind::gpu)
     throw UsageError("--rendezvous: steps of real GPUs do not meet over processes yet",
                      "give --no-sync-ranks, or --device sim");
+  if (config.makes_on_device())
+    throw UsageError("--rendezvous: steps do not meet over processes if the device makes batches",
+                     "give --no-sync-ranks, or leave out --decode and --augment-on");
   if (config.measure.epochs > 0)
     throw UsageError("--rendezvous: with --sync-ranks a job has no --epochs",
                      "give --steps or --duration");

@@ -46,7 +46,11 @@ void fill_device_work(RunConfig& c) {
 
 void check_device_can_run(const RunConfig& c) {
   if (!c.makes_on_device() || is_model_engine(c.engine.value)) return;
-  refuse(c, asking_key(c), "only the model can do this on the device", "give --engine model");
+  if (device_kind(c.trainer.device.value) == DeviceKind::gpu)
+    refuse(c, asking_key(c), "a real GPU cannot do this yet", "give --device sim");
+  if (c.has_data())
+    refuse(c, asking_key(c), "with real data only the model can do this on the device",
+           "give --engine model");
 }
 
 void note_device_work(const RunConfig& c, std::vector<std::string>& notes) {

@@ -40,7 +40,7 @@ void BatchTransport::wake_feeder(std::int32_t worker) {
 }
 
 void BatchTransport::sent(ModelBatch& batch) {
-  if (!plan_.pin_thread) {
+  if (!plan_.has_receiver()) {
     arrived_(batch);
     return;
   }
@@ -62,6 +62,10 @@ void BatchTransport::pin_next() {
 
 void BatchTransport::begin_pinning() {
   pin_receives_ = false;
+  if (!plan_.pin_thread) {
+    received();
+    return;
+  }
   world_.begin(who(Role::pin_thread, 0), plan_.pin.time(execution(-1, *pinning_)), pin_work_);
 }
 
@@ -73,6 +77,10 @@ void BatchTransport::wake_pin_thread() {
     return;
   }
   pinning_->events.pin = interval;
+  received();
+}
+
+void BatchTransport::received() {
   ModelBatch& batch = *std::exchange(pinning_, nullptr);
   arrived_(batch);
   pin_next();

@@ -1,4 +1,5 @@
-// From the workers of one modelled rank to its trainer: the feeder of each, and the pin thread.
+// From the workers of one modelled rank to its trainer: the feeder of each, and the pin thread. A
+// device thread without one receives in the same way, and pins nothing.
 #pragma once
 
 #include <cstdint>
@@ -48,6 +49,7 @@ class BatchTransport {
   void sent(ModelBatch& batch);
   void pin_next();
   void begin_pinning();
+  void received();
 
   const LoaderPlan& plan_;
   SimulatedMachine& world_;

@@ -1,7 +1,6 @@
 #include "engine/model/device_thread.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace loaderscope::model {
@@ -53,21 +52,11 @@ void DeviceThread::submit(ModelBatch& batch) {
   const Nanos now = world_.now();
   events.slot_wait = now - std::max(events.handed, free_since_);
   free_since_ = now;
-  const DeviceShare& work = batch.on_device;
-  events.copied_bytes = work.copied;
-  Execution copy = plan_.execution(rank_, -1, events, batch.batch_of_epoch);
-  copy.bytes = work.copied;
-  const std::array<LaneTask, 3> wanted = {LaneTask{Stage::h2d, Lane::copy, plan_.copy_time(copy)},
-                                          LaneTask{Stage::gpu_decode, Lane::decode, work.decode},
-                                          LaneTask{Stage::gpu_augment, Lane::work, work.augment}};
-  std::array<LaneTask, 3> tasks;
-  events.made_count = 0;
-  for (const LaneTask& task : wanted) {
-    if (task.duration == 0) continue;
-    tasks.at(events.made_count) = task;
-    events.made.at(events.made_count++) = {task.stage, task.lane, {now, now, 0, 0}, {}};
-  }
-  if (events.made_count > 0) device_.make(std::span(tasks).first(events.made_count));
+  events.copied_bytes = batch.on_device.copied;
+  const BatchTasks tasks =
+      plan_.device_tasks(plan_.execution(rank_, -1, events, batch.batch_of_epoch), batch.on_device);
+  tasks.enter(events, {now, now, 0, 0});
+  if (events.is_made_on_device()) device_.make(tasks.all());
   submitted_(batch);
 }
 

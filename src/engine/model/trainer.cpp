@@ -153,7 +153,7 @@ bool ModelTrainer::receive_next() {
   ModelBatch& batch = *arrivals_.front();
   arrivals_.pop_front();
   const bool trainer_receives =
-      plan_.receive.active() && !plan_.pin_thread && !plan_.made_by_trainer;
+      plan_.receive.active() && !plan_.has_receiver() && !plan_.made_by_trainer;
   if (!trainer_receives) {
     accept(batch);
     return true;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "engine/native/receiving.h"
 #include "engine/native/worker.h"
 #include "record/interval_meter.h"
 
@@ -27,13 +28,26 @@ Loader::Loader(Job& job, RankShare& share, WorkerGroup& group, Device& device)
       ended_(static_cast<std::size_t>(plan_.workers)) {
   share_.format_depths();
   allocate(device);
-  if (plan_.pin_thread) pin_thread_ = job_.start([this] { pin(); });
+  if (plan_.on_device.makes()) device_work_ = std::make_unique<DeviceThread>(job, share, device);
+  try {
+    if (plan_.pin_thread) pin_thread_ = job_.start([this] { pin(); });
+    if (device_work_) device_thread_ = job_.start([this] { device_work_->run(); });
+  } catch (...) {
+    stop_workers();
+    join_threads();
+    throw;
+  }
 }
 
 Loader::~Loader() {
   stop_workers();
   group_.join(share_.rank);
+  join_threads();
+}
+
+void Loader::join_threads() {
   if (pin_thread_.joinable()) pin_thread_.join();
+  if (device_thread_.joinable()) device_thread_.join();
 }
 
 void Loader::allocate(Device& device) {
@@ -167,29 +181,9 @@ Batch* Loader::receive() {
   }
   const auto popped = share_.ready->pop();
   if (!popped) return nullptr;
-  if (crosses_processes() && !plan_.pin_thread)
+  if (crosses_processes() && !plan_.has_receiver())
     note_arrival(*popped, popped->item->events.deliverable);
   return popped->item;
-}
-
-// Between processes it takes time until one that waits has what was sent.
-void Loader::note_arrival(const BlockingQueue<Batch*>::Popped& popped, Nanos sent) const {
-  const Nanos now = monotonic_now();
-  popped.item->events.receive = {popped.waited ? std::min(sent, now) : now, now, 0, 0};
-}
-
-void Loader::spend_on_receiving(Batch& batch, const Execution& execution, Sleeper& sleeper,
-                                RunQueueMeter& run_queue) const {
-  const nvtx::Range range(Stage::transport_recv,
-                          {batch.events.batch, -1, batch.events.delivered_bytes});
-  Interval& receive = batch.events.receive;
-  const Interval arrival = receive;  // delay has been read
-  IntervalMeter meter(run_queue);
-  spend(plan_.receive, execution, sleeper);
-  receive = meter.end(plan_.receive.sleeps());
-  if (!arrival.ran()) return;
-  receive.begin = arrival.begin;
-  receive.queued += arrival.queued;
 }
 
 void Loader::received(const Batch& batch) {
@@ -213,11 +207,17 @@ void Loader::wake_trainer() { share_.ready->close(); }
 void Loader::stop_workers() {
   share_.close();
   share_.to_pin->close();
+  if (share_.to_device) share_.to_device->close();
+}
+
+void Loader::free_device_slot() {
+  if (device_work_) device_work_->free_slot();
 }
 
 std::vector<QueueStats> Loader::read_stats() {
   std::vector<QueueStats> queues = {share_.ready->read_stats("ready")};
   if (plan_.pin_thread) queues.push_back(share_.to_pin->read_stats("pin"));
+  if (share_.to_device) queues.push_back(share_.to_device->read_stats("device"));
   return queues;
 }
 
@@ -232,22 +232,17 @@ void Loader::pin() {
     Batch& batch = *task->item;
     static_cast<void>(batch.dispatches.load(std::memory_order_acquire));
     const nvtx::Payload shown = {batch.events.batch, -1, batch.events.delivered_bytes};
-    Interval& receive = batch.events.receive;
-    if (crosses_processes()) {
-      note_arrival(*task, batch.events.send.end);
-      receive.queued = run_queue.read_at_most(receive.wall());
-    }
-    if (plan_.receive.active() && !plan_.made_by_trainer)
-      spend_on_receiving(batch, share_.execution(-1, batch), sleeper, run_queue);
+    receive_batch(share_, *task, sleeper, run_queue);
+    const bool begins_late = task->waited && !batch.events.receive.ran();
     const nvtx::Range range(Stage::pin, shown);
-    IntervalMeter meter(run_queue, task->waited && !receive.ran() ? sent_at(batch) : kNever);
+    IntervalMeter meter(run_queue, begins_late ? sent_at(batch) : kNever);
     if (plan_.pin.active()) spend(plan_.pin, share_.execution(-1, batch), sleeper);
     if (batch.written != nullptr) {
       std::memcpy(batch.copied_from, batch.written,
                   static_cast<std::size_t>(batch.events.delivered_bytes));
     }
     batch.events.pin = meter.end(plan_.pin.sleeps());
-    share_.deliver(batch, share_.pin_log);
+    share_.arrive(batch, share_.pin_log);
   }
 }
 

@@ -1,5 +1,5 @@
-// The trainer's side of the loader of one rank: dispatch to the workers, the pin thread, and the
-// queue from which the trainer takes. The rules are those of the model's loader.
+// The trainer's side of the loader of one rank: dispatch to the workers, the pin thread, the device
+// thread, and the queue from which the trainer takes. The rules are those of the model's loader.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "engine/native/device_thread.h"
 #include "engine/native/worker.h"
 #include "engine/native/worker_group.h"
 #include "loaderscope/device.h"
@@ -26,16 +27,13 @@ class Loader {
   // The next batch in the order of arrival, null when the job is to stop. With an inline executor
   // it is made now.
   Batch* receive();
-  // Spends the declared cost of receiving on the calling thread. `run_queue` measures the delays of
-  // that thread.
-  void spend_on_receiving(Batch& batch, const Execution& execution, Sleeper& sleeper,
-                          RunQueueMeter& run_queue) const;
   void received(const Batch& batch);  // the trainer has received it, but may take it later
   // Received empty: the stream of its worker has ended, another is asked in its place.
   void on_empty_batch(Batch& batch);
   // With streams: none has anything under way, and so all have ended.
   bool streams_ended() const { return plan_.streamed && in_flight_ == 0; }
   void release(Batch& batch);  // allows new writes to its memory
+  void free_device_slot();     // the compute of a batch has ended
 
   void wake_trainer();  // `receive` returns null from now on
   void stop_workers();  // requires that the trainer has ended
@@ -52,8 +50,8 @@ class Loader {
   void start_worker(std::int32_t index);
   std::int32_t choose_worker();
   bool crosses_processes() const { return plan_.config.loader.executor == Executor::processes; }
-  void note_arrival(const BlockingQueue<Batch*>::Popped& popped, Nanos sent) const;
   void pin();
+  void join_threads();
 
   Job& job_;
   const LoaderPlan& plan_;
@@ -63,7 +61,8 @@ class Loader {
   std::unique_ptr<HostSlots> locked_;
   std::mutex free_mutex_;
   std::vector<Batch*> free_;
-  std::thread pin_thread_;
+  std::thread pin_thread_, device_thread_;
+  std::unique_ptr<DeviceThread> device_work_;  // null: the device makes nothing
   std::unique_ptr<Worker> inline_worker_;
   Batch* inline_task_ = nullptr;
 

@@ -51,7 +51,8 @@ bool has_feeders(const LoaderPlan& plan) {
 
 std::int64_t threads_with_log(const LoaderPlan& plan) {
   const std::int64_t threads_per_worker = has_feeders(plan) ? 2 : 1;
-  return plan.ranks * (plan.workers * threads_per_worker + (plan.pin_thread ? 1 : 0));
+  const std::int64_t others = (plan.pin_thread ? 1 : 0) + (plan.on_device.makes() ? 1 : 0);
+  return plan.ranks * (plan.workers * threads_per_worker + others);
 }
 
 std::size_t log_entries(const LoaderPlan& plan) {

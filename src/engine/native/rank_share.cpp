@@ -26,6 +26,10 @@ RankShare::RankShare(Job& job, std::int32_t rank_number, std::pmr::memory_resour
   to_pin = place<BlockingQueue<Batch*>>(memory, slots, memory, &pin_depth);
   ready = place<BlockingQueue<Batch*>>(memory, slots, memory, &ready_depth);
   if (plan.pin_thread) pin_log = add_log(0);
+  if (plan.on_device.makes()) {
+    to_device = place<BlockingQueue<Batch*>>(memory, slots, memory, &device_depth);
+    device_log = add_log(0);
+  }
   if (plan.config.loader.executor == Executor::processes && job.writes_samples) {
     const Bytes bytes = whole_pages(plan.delivered_bytes(plan.config.loader.batch_size));
     shared_slots = static_cast<std::byte*>(memory.allocate(
@@ -35,6 +39,7 @@ RankShare::RankShare(Job& job, std::int32_t rank_number, std::pmr::memory_resour
 
 void RankShare::format_depths() {
   if (plan.pin_thread) pin_depth = nvtx::Counter(add_rank("queue to pin"));
+  if (plan.on_device.makes()) device_depth = nvtx::Counter(add_rank("queue to the device"));
   ready_depth = nvtx::Counter(add_rank("queue ready"));
 }
 
@@ -57,6 +62,15 @@ void RankShare::close() {
 void RankShare::send(Batch& batch, ThreadLog* log) {
   if (plan.pin_thread) {
     to_pin->push(&batch);
+  } else {
+    arrive(batch, log);
+  }
+}
+
+void RankShare::arrive(Batch& batch, ThreadLog* log) {
+  if (to_device) {
+    batch.events.handed = monotonic_now();
+    to_device->push(&batch);
   } else {
     deliver(batch, log);
   }

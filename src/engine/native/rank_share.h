@@ -106,6 +106,7 @@ struct RankShare {
 
   // A finished batch on its way to the trainer.
   void send(Batch& batch, ThreadLog* log);
+  void arrive(Batch& batch, ThreadLog* log);  // has reached the trainer's process
   void deliver(Batch& batch, ThreadLog* log);
   // One in which there is nothing: the stream of this worker has ended.
   void give_back(Batch& batch, std::int32_t worker);
@@ -125,13 +126,15 @@ struct RankShare {
   std::byte* shared_slots = nullptr;
 
   // Used only by the trainer's process.
-  nvtx::Counter pin_depth, ready_depth;
+  nvtx::Counter pin_depth, device_depth, ready_depth;
   ThreadLog* pin_log = nullptr;
+  ThreadLog* device_log = nullptr;
 
   std::vector<ArenaPtr<Batch>> batches;
   std::vector<ArenaPtr<WorkerQueues>> worker_queues;
   ArenaPtr<SampleQueue> sample_tasks;  // null with batch tasks
   ArenaPtr<BlockingQueue<Batch*>> to_pin, ready;
+  ArenaPtr<BlockingQueue<Batch*>> to_device;  // null: the device makes nothing
 };
 
 }  // namespace loaderscope::native

@@ -257,6 +257,7 @@ class DeclaredMaker : public SampleMaker {
     Execution execution = task.execution;
     execution.bytes = plan_.storage.stored_bytes(execution);
     for (const StagePlan& stage : plan_.sample_stages) {
+      if (plan_.leaves_to_device(stage.stage(), execution)) continue;
       const auto kind = stage.uses_cpu() ? StageScope::Kind::runs : StageScope::Kind::waits;
       StageScope scope(spans, stage.stage(), kind, execution.bytes);
       spend(stage, execution, sleeper_);

@@ -1,6 +1,7 @@
 // Sample tasks: batches in the order of dispatch, handed out sample by sample.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "engine/native/blocking_queue.h"
+#include "engine/pipeline/device_plan.h"
 #include "loaderscope/events.h"
 
 namespace loaderscope::native {
@@ -34,10 +36,22 @@ struct Batch {
   std::atomic<std::int64_t> dispatches{0};
   std::atomic<Bytes> read_bytes{0};
   std::atomic<std::int64_t> opened{0}, requests{0}, allocations{0};  // counts for its samples
+  std::atomic<Nanos> device_decode{0}, device_augment{0};            // sums, as in DeviceShare
+  std::atomic<Bytes> device_copied{0};
 
   void forget_work() {
-    for (auto* count : {&opened, &requests, &allocations})
+    for (auto* count :
+         {&opened, &requests, &allocations, &device_decode, &device_augment, &device_copied})
       count->store(0, std::memory_order_relaxed);
+  }
+  void add_device_work(const DeviceShare& more) {
+    device_decode.fetch_add(more.decode, std::memory_order_relaxed);
+    device_augment.fetch_add(more.augment, std::memory_order_relaxed);
+    device_copied.fetch_add(more.copied, std::memory_order_relaxed);
+  }
+  DeviceShare device_work() const {
+    return {std::min(device_decode.load(), kMaxCost), std::min(device_augment.load(), kMaxCost),
+            device_copied.load()};
   }
   void add_work(const WorkCounts& more) {
     opened.fetch_add(more.opened, std::memory_order_relaxed);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "engine/native/receiving.h"
 #include "loaderscope/errors.h"
 #include "record/interval_meter.h"
 
@@ -26,6 +27,7 @@ void Trainer::run() {
     const Nanos launched = monotonic_now();
     // Step k-N has ended: its memory may be written again.
     if (step_ >= plan_.in_flight && !wait_computed(step_ - plan_.in_flight)) return;
+    if (step_ >= plan_.in_flight) loader_.free_device_slot();
     if (in_flight_.size() >= static_cast<std::size_t>(plan_.in_flight)) {
       loader_.release(*in_flight_.front());
       in_flight_.pop_front();
@@ -136,9 +138,9 @@ Batch* Trainer::receive_one() {
   if (batch == nullptr) return nullptr;
   note_waking(batch->events);
   loader_.received(*batch);
-  if (plan_.receive.active() && !plan_.pin_thread && !plan_.made_by_trainer) {
+  if (plan_.receive.active() && !plan_.has_receiver() && !plan_.made_by_trainer) {
     const Execution execution = plan_.execution(rank_, -1, batch->events, batch->batch_of_epoch);
-    loader_.spend_on_receiving(*batch, execution, sleeper_, *run_queue_);
+    spend_on_receiving(plan_, *batch, execution, sleeper_, *run_queue_);
   }
   return batch;
 }
@@ -146,7 +148,7 @@ Batch* Trainer::receive_one() {
 // Reads the trainer's delay. The batch was there, and the trainer waited for a core before it could
 // receive it. Batches that the trainer makes itself measure their own delays.
 void Trainer::note_waking(StepEvents& events) {
-  const bool arrives = events.receive.ran() && !plan_.pin_thread;
+  const bool arrives = events.receive.ran() && !plan_.has_receiver();
   const Nanos there = std::max(asked_, events.deliverable);
   const Nanos delay = run_queue_->read_at_most(plan_.made_by_trainer ? 0
                                                : arrives             ? events.receive.wall()
@@ -154,10 +156,11 @@ void Trainer::note_waking(StepEvents& events) {
   (arrives ? events.receive.queued : events.take_queued) = delay;
 }
 
-bool Trainer::copy_and_launch(Batch& batch) {
-  StepEvents& events = batch.events;
+CopyJob Trainer::next_copy(const Batch& batch) const {
+  const StepEvents& events = batch.events;
   CopyJob copy;
   copy.step = step_;
+  if (plan_.on_device.makes()) return copy;  // the device thread has submitted it
   copy.host = batch.copied_from;
   copy.bytes = events.delivered_bytes;
   copy.duration = plan_.copy_time(plan_.execution_of_step(rank_, events));
@@ -165,6 +168,12 @@ bool Trainer::copy_and_launch(Batch& batch) {
   // The batches that the device has stay there.
   if (plan_.knockouts.has(Stage::h2d) && step_ >= plan_.in_flight)
     copy = {.step = step_, .reused_bytes = copy.host != nullptr ? copy.bytes : 0};
+  return copy;
+}
+
+bool Trainer::copy_and_launch(Batch& batch) {
+  StepEvents& events = batch.events;
+  const CopyJob copy = next_copy(batch);
   const Nanos taken = monotonic_now();
   if (!submit_copy(copy)) return false;
   Nanos reported_until = taken;
@@ -173,9 +182,11 @@ bool Trainer::copy_and_launch(Batch& batch) {
     // A declared or simulated copy takes its time with a core or without one.
     events.copy.queued = run_queue_->read_at_most(reported_until - taken - copy.duration);
   }
-  if (plan_.config.trainer.copy == CopyMode::sync && !wait_copied(copy)) return false;
+  const bool waits = plan_.config.trainer.copy == CopyMode::sync && !plan_.on_device.makes();
+  if (waits && !wait_copied(copy)) return false;
   launch(events, reported_until);
   waiting_.push_back(events);
+  waiting_.back().submitted = monotonic_now();
   device_.submit_compute(
       step_, plan_.has_device ? plan_.compute_time(plan_.execution_of_step(rank_, events)) : 0);
   collect();
@@ -222,6 +233,7 @@ void Trainer::collect() {
     events.ready = times->ready;
     events.compute = times->compute;
     events.augmented = times->augmented;
+    for (std::size_t i = 0; i < events.made_count; ++i) events.made.at(i).at = times->made.at(i);
     if (times->launch.ran()) add_launch(events, times->launch);
     job_.put_step(rank_, events);
     waiting_.pop_front();

@@ -32,6 +32,7 @@ class Trainer {
   Batch* receive_one();
   void note_waking(StepEvents& events);
   bool wait_computed(std::int64_t step);
+  CopyJob next_copy(const Batch& batch) const;
   bool copy_and_launch(Batch& batch);
   bool submit_copy(const CopyJob& copy);
   bool wait_copied(const CopyJob& copy);

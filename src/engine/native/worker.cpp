@@ -180,6 +180,12 @@ bool Worker::make_sample(Batch& batch, std::int64_t position) {
   batch.add_work(thread_counts - before);
   spans_.end_sample();
   batch.read_bytes.fetch_add(read.value_or(0), std::memory_order_relaxed);
+  if (plan_.on_device.makes()) {
+    task.execution.bytes = read.value_or(0);
+    DeviceShare work;
+    plan_.on_device.add_sample(task.execution, work);
+    batch.add_device_work(work);
+  }
   queues_.at_sample.store(-1, std::memory_order_relaxed);
   return read.has_value();
 }

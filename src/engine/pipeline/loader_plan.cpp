@@ -36,7 +36,8 @@ double most_runnable(const LoaderPlan& plan) {
       any_uses_cpu(plan.sample_stages) || plan.collate.uses_cpu() || plan.startup.uses_cpu();
   const bool trainer_runs = plan.receive.uses_cpu() || plan.launch.uses_cpu() ||
                             plan.link.copy_uses_cpu || plan.startup_parent.uses_cpu();
-  const bool pin_runs = plan.pin_thread && (plan.pin.uses_cpu() || plan.receive.uses_cpu());
+  const bool pin_runs =
+      (plan.pin_thread && plan.pin.uses_cpu()) || (plan.has_receiver() && plan.receive.uses_cpu());
   double threads = 0;
   if (makers_run) threads += plan.workers * plan.cores.making_threads;
   if (plan.send.uses_cpu() && !plan.made_by_trainer) threads += plan.workers;
@@ -166,6 +167,11 @@ StageTime LoaderPlan::sample_time(const StagePlan& stage, const Execution& execu
     time.cpu = 0;
   }
   return time;
+}
+
+BatchTasks LoaderPlan::device_tasks(Execution batch, const DeviceShare& work) const {
+  batch.bytes = work.copied;
+  return on_device.tasks(work, copy_time(batch));
 }
 
 Nanos LoaderPlan::copy_time(const Execution& execution) const {

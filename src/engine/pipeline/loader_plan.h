@@ -84,6 +84,10 @@ struct LoaderPlan {
     return (stage == Stage::decode && on_device.decodes_sample(sample)) ||
            (stage == Stage::augment && on_device.augments());
   }
+  // Tasks of the device for a batch.
+  BatchTasks device_tasks(Execution batch, const DeviceShare& work) const;
+  // A thread of the loader receives the batches, and the trainer does not.
+  bool has_receiver() const { return pin_thread || on_device.makes(); }
   // Host memory of one rank's batches; a pin thread needs page-locked slots besides the others.
   Bytes host_bytes() const {
     return (pin_thread ? 2 : 1) * slots() * delivered_bytes(config.loader.batch_size);

@@ -22,6 +22,10 @@ double host_bytes(const LoaderPlan& plan) {
   return static_cast<double>(plan.host_bytes()) * static_cast<double>(plan.ranks);
 }
 
+std::int64_t device_batches(const LoaderPlan& plan) {
+  return plan.on_device.makes() ? plan.on_device.slots(plan.in_flight) : plan.in_flight;
+}
+
 double pinned_by_mode(const LoaderPlan& plan) {
   if (plan.config.loader.memory == MemoryMode::pageable) return 0;
   return static_cast<double>(plan.slots()) * batch_bytes(plan) * static_cast<double>(plan.ranks);
@@ -42,9 +46,10 @@ std::vector<Metric> memory_metrics(const LoaderPlan& plan, std::optional<Bytes> 
                                   host_bytes(plan)));
   }
   if (plan.has_device) {
-    metrics.push_back(make_metric(metric::memory_device_bytes,
-                                  "device buffers of one rank: in-flight batches",
-                                  batch_bytes(plan) * static_cast<double>(plan.in_flight)));
+    metrics.push_back(
+        make_metric(metric::memory_device_bytes,
+                    "device buffers of one rank: in-flight batches, and those made ahead",
+                    batch_bytes(plan) * static_cast<double>(device_batches(plan))));
   }
   return metrics;
 }

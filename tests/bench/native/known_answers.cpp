@@ -36,6 +36,22 @@ constexpr Pipeline kPipelines[] = {
     {"late read, in order", "cost = decode=1500us:sleep\ninject = read=+60ms@every=160\n"},
     {"lognormal decode", "cost = decode=lognormal:2500us:0.5:sleep\n"},
     {"sample tasks", "task = sample\nwindow = 4\ncost = read=1ms\ncost = decode=2ms:sleep\n"},
+    {"decode on the device",
+     "decode = hw\ncost = read=500us\ncost = gpu-decode=1500us\n"
+     "cost = gpu-augment=50us\n"},
+    {"augment on the device",
+     "augment-on = gpu\ncost = decode=500us:sleep\ncost = gpu-augment=1500us\n"},
+    {"decode on both",
+     "decode = split:0.5\ncost = read=500us\ncost = decode=4ms:sleep\n"
+     "cost = gpu-decode=1ms\ncost = gpu-augment=50us\n"},
+    {"reads for the device",
+     "decode = hw\ncost = read=4ms\ncost = gpu-decode=500us\ncost = gpu-augment=50us\n"},
+    {"few slots on the device",
+     "decode = hw\nin-flight = 1\ndevice-prefetch = 1\ncost = read=500us\n"
+     "cost = gpu-decode=800us\ncost = gpu-augment=400us\n"},
+    {"device work slows compute",
+     "decode = hw\ncost = read=500us\ncost = gpu-decode=500us\ncost = gpu-augment=50us\n"
+     "shared-speed = gpu-decode=0.5:0.5\n"},
 };
 
 // Shares of the window: every cause, then compute.

@@ -161,6 +161,7 @@ class NotingDevices::Noting : public Device {
     }
     return device_->wait_computed(step);
   }
+  void make(std::span<const LaneTask> tasks) override { device_->make(tasks); }
   std::optional<DeviceTimes> collect() override { return device_->collect(); }
 
  private:

@@ -137,6 +137,40 @@ const Case kHandingOver[] = {
      "warmup=2 steps=24",
      "launch"},
 };
+// The device makes the batches, after the workers have read them.
+const Case kMadeOnDevice[] = {
+    {"gpu_decode",
+     "workers=2 batch=2 decode=hw cost=read=1ms cost=gpu-decode=4ms cost=gpu-augment=0 "
+     "compute=2ms warmup=4 steps=24",
+     "decode"},
+    {"gpu_augment",
+     "workers=2 batch=2 augment-on=gpu cost=decode=1ms:sleep cost=gpu-augment=4ms compute=2ms "
+     "warmup=4 steps=24",
+     "augment"},
+    {"gpu_decode_is_hidden",
+     "workers=2 batch=2 decode=hw cost=read=1ms cost=gpu-decode=1ms cost=gpu-augment=100us "
+     "compute=8ms warmup=4 steps=24",
+     "compute"},
+    {"reads_for_gpu_decode",
+     "workers=1 batch=2 decode=hw cost=read=4ms cost=gpu-decode=500us cost=gpu-augment=0 "
+     "compute=2ms warmup=4 steps=24",
+     "read"},
+    {"pins_for_gpu_decode",
+     "workers=1 batch=2 memory=pin-thread decode=hw cost=read=1ms cost=pin=8ms:sleep "
+     "cost=gpu-decode=500us cost=gpu-augment=0 compute=2ms warmup=4 steps=24",
+     "pin"},
+    {"receives_for_gpu_decode",
+     "workers=1 batch=1 decode=hw cost=read=1ms cost=transport.recv=6ms:sleep "
+     "cost=gpu-decode=500us cost=gpu-augment=0 compute=2ms warmup=2 steps=24",
+     "transport"},
+    {"copies_for_gpu_decode",
+     "workers=1 batch=1 decode=hw stored-bytes=1MB link=0.1/0.05 cost=read=1ms "
+     "cost=gpu-decode=500us cost=gpu-augment=0 compute=2ms warmup=4 steps=24",
+     "h2d"},
+};
+INSTANTIATE_TEST_SUITE_P(MadeOnDevice, Pipeline, testing::ValuesIn(on_each_executor(kMadeOnDevice)),
+                         name_of_case);
+
 INSTANTIATE_TEST_SUITE_P(HandingOver, Pipeline, testing::ValuesIn(on_each_executor(kHandingOver)),
                          name_of_case);
 

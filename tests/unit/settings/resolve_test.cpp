@@ -121,8 +121,19 @@ TEST(Resolve, RefusesToRunSettingsOfModelOnly) {
             std::string("storage-latency = 1ms") + only_the_model);
   EXPECT_EQ(error_of_run({{"engine", "model"}, {"storage-latency", "1ms"}, {"cores", "2"}}), "");
   EXPECT_EQ(error_of_given({{"storage-latency", "1ms"}, {"cores", "2"}}), "");
-  EXPECT_EQ(error_of_run({{"decode", "split:0.5"}, {"cost", "decode=1ms"}}),
-            "decode = split:0.5: only the model can do this on the device; give --engine model");
+}
+
+TEST(Resolve, RefusesWorkOfDeviceThatItCannotDo) {
+  const Given made = {
+      {"decode", "split:0.5"}, {"cost", "gpu-decode=1us"}, {"cost", "gpu-augment=1us"}};
+  const auto with = [&](Given more) {
+    more.insert(more.end(), made.begin(), made.end());
+    return error_of_run(more);
+  };
+  EXPECT_EQ(with({{"device", "sim"}}), "");
+  EXPECT_EQ(with({{"device", "sim"}, {"data", "here"}}),
+            "decode = split:0.5: with real data only the model can do this on the device; "
+            "give --engine model");
 }
 
 TEST(Resolve, RequiresDeclaredStorageForReadAhead) {

@@ -1,0 +1,90 @@
+#include "engine/native/device_thread.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "engine/native/receiving.h"
+#include "engine/native/worker.h"
+#include "record/interval_meter.h"
+
+namespace loaderscope::native {
+
+DeviceThread::DeviceThread(Job& job, RankShare& share, Device& device)
+    : job_(job),
+      plan_(job.plan),
+      share_(share),
+      device_(device),
+      free_slots_(plan_.on_device.slots(plan_.in_flight)) {}
+
+void DeviceThread::run() {
+  job_.bind_worker(share_.rank, -1);
+  share_.name_thread("device");
+  use_exact_sleeps();
+  Sleeper sleeper(job_.stop);
+  RunQueueMeter run_queue;
+  demand_run_queue(run_queue);
+  while (const auto task = share_.to_device->pop()) {
+    Batch& batch = *task->item;
+    static_cast<void>(batch.dispatches.load(std::memory_order_acquire));
+    StepEvents& events = batch.events;
+    if (!plan_.pin_thread) {
+      receive_batch(share_, *task, sleeper, run_queue);
+      if (events.receive.ran()) events.handed = events.receive.end;
+    }
+    keep(batch);
+    while (Batch* next = take_next())
+      if (!submit(*next, run_queue, next == &batch && task->waited)) return;
+  }
+}
+
+void DeviceThread::keep(Batch& batch) {
+  came_.emplace(plan_.in_order ? batch.events.batch : arrivals_++, &batch);
+}
+
+Batch* DeviceThread::take_next() {
+  if (came_.empty() || came_.begin()->first != next_) return nullptr;
+  Batch* const batch = came_.begin()->second;
+  came_.erase(came_.begin());
+  ++next_;
+  return batch;
+}
+
+void DeviceThread::free_slot() {
+  {
+    const std::lock_guard lock(mutex_);
+    ++free_slots_;
+  }
+  freed_.notify_one();
+}
+
+// False: the job is to stop.
+bool DeviceThread::wait_for_slot(StepEvents& events) {
+  const Nanos asked = monotonic_now();
+  std::unique_lock lock(mutex_);
+  const bool waits = free_slots_ == 0;
+  while (free_slots_ == 0) {
+    if (job_.stop.load(std::memory_order_relaxed) != 0) return false;
+    freed_.wait_for(lock, std::chrono::milliseconds(50));
+  }
+  --free_slots_;
+  events.slot_wait = waits ? monotonic_now() - asked : 0;
+  return true;
+}
+
+// A thread that slept when the batch came has waited for a core since then.
+bool DeviceThread::submit(Batch& batch, RunQueueMeter& run_queue, bool was_asleep) {
+  StepEvents& events = batch.events;
+  if (!wait_for_slot(events)) return false;
+  const bool begins_late = was_asleep && events.slot_wait == 0;
+  IntervalMeter meter(run_queue, begins_late ? events.handed : kNever);
+  const nvtx::Range range(nvtx::Activity::submit_work, {events.batch, -1, 0});
+  const DeviceShare work = batch.device_work();
+  const BatchTasks tasks = plan_.device_tasks(share_.execution(-1, batch), work);
+  device_.make(tasks.all());
+  tasks.enter(events, meter.end(false));
+  events.copied_bytes = work.copied;
+  share_.deliver(batch, share_.device_log);
+  return true;
+}
+
+}  // namespace loaderscope::native
