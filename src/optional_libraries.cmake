@@ -124,7 +124,8 @@ endif()
 
 # Images.
 loaderscope_optional(JPEG libjpeg-turbo DEBIAN libjpeg-dev HEADERS jpeglib.h LIBRARIES jpeg FLOOR decode
-  SOURCES decode/jpeg_[a-z_]+ dataset/encode_jpeg[a-z_]* dataset/restarts_test bench/decode_bench)
+  SOURCES decode/jpeg_[a-z_]+ dataset/encode_jpeg[a-z_]* dataset/restarts_test dataset/jpeg_engines_test
+  fuzz/jpeg_engines_fuzz bench/decode_bench)
 loaderscope_optional(PNG libspng DEBIAN libspng-dev HEADERS spng.h LIBRARIES spng FLOOR decode
   SOURCES decode/png_[a-z_]+ dataset/encode_png)
 loaderscope_optional(WEBP libwebp DEBIAN libwebp-dev HEADERS webp/decode.h LIBRARIES webp FLOOR decode

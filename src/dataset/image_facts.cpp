@@ -132,7 +132,7 @@ unsigned word_at(std::span<const std::byte> bytes, std::size_t i) {
   return byte_at(bytes, i) << 8 | byte_at(bytes, i + 1);
 }
 
-constexpr unsigned kStartOfScan = 0xda, kEndOfImage = 0xd9, kQuantization = 0xdb;
+constexpr unsigned kBaseline = 0xc0, kStartOfScan = 0xda, kEndOfImage = 0xd9, kQuantization = 0xdb;
 
 bool is_frame(unsigned marker) {
   return marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc;
@@ -172,6 +172,8 @@ void read_frame(std::span<const std::byte> frame, ImageFacts& facts) {
     facts.damage = "its frame header has a wrong length";
     return;
   }
+  facts.components = static_cast<int>(byte_at(frame, 5));
+  if (byte_at(frame, 0) != 8) facts.baseline = false;
   facts.height = word_at(frame, 1);
   facts.width = word_at(frame, 3);
   facts.subsampling = subsampling_name(frame.subspan(6));
@@ -227,7 +229,9 @@ ImageFacts jpeg_facts(std::span<const std::byte> begin) {
     const unsigned marker = byte_at(begin, at++);
     if (marker == 0 || is_standalone(marker)) continue;
     if (marker == kStartOfScan) {
+      if (at + 2 >= begin.size()) break;
       facts.header_bytes = static_cast<std::int64_t>(at);
+      facts.components_of_scan = static_cast<int>(byte_at(begin, at + 2));
       if (facts.width == 0) facts.damage = "its pixels come before its frame header";
       return facts;
     }
@@ -244,6 +248,7 @@ ImageFacts jpeg_facts(std::span<const std::byte> begin) {
     if (is_frame(marker)) {
       if (at + length > begin.size()) break;
       facts.progressive = is_progressive(marker);
+      facts.baseline = marker == kBaseline;
       read_frame(begin.subspan(at + 2, length - 2), facts);
     }
     if (marker == kQuantization) {

@@ -18,6 +18,9 @@ struct ImageFacts {
   std::int64_t width = 0, height = 0;
   std::string_view subsampling;  // JPEG only: "420" "422" "444" "440" "411" "grey" "cmyk" "other"
   bool progressive = false;      // JPEG only
+  bool baseline = false;         // JPEG only: 8 bits, Huffman codes, not progressive
+  int components = 0;            // JPEG only: colours of the image
+  int components_of_scan = 0;    // JPEG only: colours of the first scan
   int quality = 0;           // JPEG only: libjpeg's quality, estimated from the tables; 0: unknown
   std::string_view damage;   // description of the damage, or ""
   bool more_needed = false;  // the bytes end before the facts do

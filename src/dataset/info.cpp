@@ -53,6 +53,7 @@ void DatasetInfo::merge(const DatasetInfo& other) {
   qualities.merge(other.qualities);
   add(formats, other.formats);
   add(subsamplings, other.subsamplings);
+  add(engine_refusals, other.engine_refusals);
   add(classes, other.classes);
   for (const DamagedFile& file : other.first_damaged) name_damaged(file);
 }

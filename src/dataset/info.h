@@ -100,6 +100,8 @@ struct DatasetInfo {
   Measure qualities;  // JPEG images only, libjpeg's scale
   std::map<std::string, std::int64_t, std::less<>> formats, subsamplings;
   std::int64_t progressive = 0;
+  // Images that the JPEG engines of a GPU leave to a CPU, by reason.
+  std::map<std::string, std::int64_t, std::less<>> engine_refusals;
   std::map<std::string, std::int64_t, std::less<>>
       classes;                             // folders in `path`, or what its samples say
   std::vector<DamagedFile> first_damaged;  // ordered by path

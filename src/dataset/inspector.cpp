@@ -11,6 +11,7 @@
 
 #include "base/failure_text.h"
 #include "dataset/encode.h"
+#include "dataset/jpeg_engines.h"
 #include "decode/decoders.h"
 #include "loaderscope/errors.h"
 #include "source/walk.h"
@@ -102,6 +103,8 @@ void Inspector::book(const ImageFacts& facts, Bytes size) {
   seen_.heights.add(facts.height);
   seen_.aspects.add(1000 * facts.width / facts.height);
   ++seen_.formats[std::string(image_format(facts.kind).name)];
+  if (const std::string_view refusal = engine_refusal(facts); !refusal.empty())
+    ++seen_.engine_refusals[std::string(refusal)];
   if (facts.kind == Kind::jpeg) {
     ++seen_.subsamplings[std::string(facts.subsampling)];
     seen_.progressive += facts.progressive ? 1 : 0;

@@ -127,6 +127,11 @@ void describe_info(ResultVisitor& form, DatasetInfo& info) {
   describe_counts(form, "subsampling", info.subsamplings,
                   "JPEG images by how their colours are subsampled");
   form.whole("progressive", info.progressive, "JPEG images that are stored in scans");
+  form.if_there("engine_refusals", !info.engine_refusals.empty(), AbsentValue::left_out, [&] {
+    describe_counts(form, "engine_refusals", info.engine_refusals,
+                    "images that the JPEG engines of a GPU leave to a CPU, by reason; absent where "
+                    "there are none");
+  });
   describe_counts(form, "classes", info.classes,
                   "images by the folder in the folder; empty when it is flat");
   form.whole("other_files", info.other_files, "files that are no images");

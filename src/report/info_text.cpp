@@ -17,14 +17,16 @@ double percentage(std::int64_t part, std::int64_t whole) {
   return whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole);
 }
 
-// "420 (90.0 %), 444 (10.0 %)": the most frequent first.
-std::string shares(const Counts& counts) {
+std::int64_t total(const Counts& counts) {
+  std::int64_t sum = 0;
+  for (const auto& [name, count] : counts) sum += count;
+  return sum;
+}
+
+// "420 (90.0 %), 444 (10.0 %)" of `whole`: the most frequent first.
+std::string shares(const Counts& counts, std::int64_t whole) {
   std::vector<std::pair<std::int64_t, std::string>> ordered;
-  std::int64_t whole = 0;
-  for (const auto& [name, count] : counts) {
-    ordered.emplace_back(-count, name);
-    whole += count;
-  }
+  for (const auto& [name, count] : counts) ordered.emplace_back(-count, name);
   std::sort(ordered.begin(), ordered.end());
   std::string text;
   for (const auto& [count, name] : ordered) {
@@ -51,13 +53,18 @@ void add_contents(TextTable& table, const DatasetInfo& info) {
                                   info.widths.histogram.quantile(0.5))});
   table.add({"height", fmt::format("{} to {}, median {}", info.heights.least, info.heights.most,
                                    info.heights.histogram.quantile(0.5))});
-  table.add({"format", shares(info.formats)});
+  table.add({"format", shares(info.formats, total(info.formats))});
   if (info.subsamplings.empty()) return;
-  table.add({"subsampling", shares(info.subsamplings)});
+  table.add({"subsampling", shares(info.subsamplings, total(info.subsamplings))});
   const auto jpeg = info.formats.find("jpeg");
   if (jpeg == info.formats.end()) return;
   table.add({"progressive", fmt::format("{:.1f} % of the JPEG images",
                                         percentage(info.progressive, jpeg->second))});
+  const std::int64_t refused = total(info.engine_refusals);
+  std::string text = fmt::format("{:.1f} % by the JPEG engines of NVIDIA",
+                                 percentage(info.images - refused, info.images));
+  if (refused > 0) text += ", not: " + shares(info.engine_refusals, info.images);
+  table.add({"GPU decodes", text});
 }
 
 void add_shape(TextTable& table, const DatasetInfo& info) {

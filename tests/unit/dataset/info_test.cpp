@@ -373,11 +373,14 @@ TEST(Info, PrintsTextAndJson) {
   write_table(text, make_result(info, ""), {});
   EXPECT_THAT(text.str(), HasSubstr(": 3 images, "));
   EXPECT_THAT(text.str(), HasSubstr("subsampling  420 (100.0 %)"));
+  EXPECT_THAT(text.str(), HasSubstr("GPU decodes  66.7 % by the JPEG engines of NVIDIA, "
+                                    "not: progressive (33.3 %)"));
   EXPECT_THAT(text.str(), HasSubstr("damaged      4 (headers and ends looked at"));
   write_json(json, make_result(info, "1.0"));
   const auto parsed = nlohmann::json::parse(json.str());
   EXPECT_EQ(parsed["schema"], "loaderscope.dataset-info/1");
   EXPECT_EQ(parsed["width"]["p50"], 64);
+  EXPECT_EQ(parsed["engine_refusals"]["progressive"], 1);
   EXPECT_EQ(parsed["damaged"]["count"], 4);
   EXPECT_EQ(parsed["damaged"]["first"][0]["path"], "cat/cut.jpg");
 }

@@ -17,7 +17,8 @@ struct JpegWish {
   int restart_rows = 0;
   int restart_interval = 0;  // MCUs between markers; 0: no markers
   J_COLOR_SPACE stored_as = JCS_YCbCr;
-  int scans = 0;           // number of scans of a progressive image; 0: all
+  int scans = 0;  // number of scans of a progressive image; 0: all
+  bool scan_per_colour = false;
   bool two_scans = false;  // a grey image gets a scan of its means, then one of the rest
 };
 
@@ -45,6 +46,13 @@ inline ByteVector encode_jpeg(const Image& image, const JpegWish& wish = {}) {
   if (wish.progressive) jpeg_simple_progression(&jpeg);
   static const jpeg_scan_info kTwoScans[] = {{1, {0, 0, 0, 0}, 0, 0, 0, 0},
                                              {1, {0, 0, 0, 0}, 1, 63, 0, 0}};
+  static const jpeg_scan_info kScanPerColour[] = {{1, {0, 0, 0, 0}, 0, 63, 0, 0},
+                                                  {1, {1, 0, 0, 0}, 0, 63, 0, 0},
+                                                  {1, {2, 0, 0, 0}, 0, 63, 0, 0}};
+  if (wish.scan_per_colour) {
+    jpeg.scan_info = kScanPerColour;
+    jpeg.num_scans = 3;
+  }
   if (wish.two_scans) {
     jpeg.scan_info = kTwoScans;
     jpeg.num_scans = 2;
