@@ -1,4 +1,4 @@
-// What the JPEG engines of a GPU are said to decode is what libjpeg sees in it.
+// Images that the JPEG engines of a GPU accept: libjpeg must see the same in them.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

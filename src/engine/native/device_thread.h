@@ -17,7 +17,7 @@ class DeviceThread {
   DeviceThread(Job& job, RankShare& share, Device& device);
 
   void run();        // body of the thread: until its queue is closed or the job is to stop
-  void free_slot();  // for the trainer: the compute of a batch has ended
+  void free_slot();  // the trainer says that the compute of a batch has ended
 
  private:
   void keep(Batch& batch);

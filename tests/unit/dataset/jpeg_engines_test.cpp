@@ -17,7 +17,7 @@ std::string_view refusal(const made::JpegWish& wish, int channels = 3, int width
   return engine_refusal(image_facts(std::as_bytes(std::span(stored.data(), stored.size()))));
 }
 
-TEST(JpegEngines, DecodeBaselineImages) {
+TEST(JpegEngines, AcceptsBaselineImages) {
   for (const auto& [horizontal, vertical] : {std::pair{1, 1}, {2, 1}, {2, 2}, {1, 2}})
     EXPECT_EQ(refusal({.horizontal = horizontal, .vertical = vertical}), "");
   EXPECT_EQ(refusal({.horizontal = 1, .vertical = 1}, 1), "");
@@ -25,7 +25,7 @@ TEST(JpegEngines, DecodeBaselineImages) {
   EXPECT_EQ(refusal({}, 3, 16, 16), "");
 }
 
-TEST(JpegEngines, NameWhatTheyRefuse) {
+TEST(JpegEngines, NamesReasonOfRefusal) {
   EXPECT_EQ(refusal({.progressive = true}), "progressive");
   EXPECT_EQ(refusal({.horizontal = 1, .vertical = 1, .stored_as = JCS_CMYK}, 4), "cmyk");
   EXPECT_EQ(refusal({.horizontal = 4, .vertical = 1}), "subsampling");
