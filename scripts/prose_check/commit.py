@@ -51,4 +51,4 @@ def subject_faults(line, known_areas):
 
 
 def message_faults(message):
-    return list(subject_faults(subject(message), areas(read.tracked_files())))
+    return list(subject_faults(subject(message), areas(read.project_files())))

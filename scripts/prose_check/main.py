@@ -113,8 +113,8 @@ def run(description, arguments):
         if options.files:
             return check([repository_path(name, parser) for name in options.files], all_files=False)
         if options.lower or options.rebase:
-            return change_baseline(read.tracked_files(), may_move=options.rebase)
-        return check(read.tracked_files(), all_files=True)
+            return change_baseline(read.project_files(), may_move=options.rebase)
+        return check(read.project_files(), all_files=True)
     except read.NoRepository as error:
         print(f"prose: {error}", file=sys.stderr)
         return 1

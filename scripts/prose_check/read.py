@@ -30,13 +30,14 @@ class Finding(NamedTuple):
 
 
 class NoRepository(Exception):
-    """The tracked files cannot be listed."""
+    """The files of the project cannot be listed."""
 
 
-def tracked_files():
-    """Returns the paths of the tracked files that exist. Throws NoRepository."""
+def project_files():
+    """Returns the paths of the files that git tracks, or that would be added. Throws NoRepository."""
+    command = ["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     try:
-        listed = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True, check=True)
+        listed = subprocess.run(command, capture_output=True, check=True)
     except (OSError, subprocess.CalledProcessError) as error:
         raise NoRepository(f"git ls-files fails in {ROOT}: {error}") from error
     paths = listed.stdout.decode(errors="replace").split("\0")
