@@ -6,7 +6,7 @@
 namespace loaderscope::dataset {
 namespace {
 
-constexpr std::int64_t kMinSide = 16, kMaxSide = 16'384;
+constexpr std::int64_t kMinEngineSide = 16, kMaxEngineSide = 16'384;
 constexpr std::array<std::string_view, 5> kSubsamplings = {"444", "422", "420", "440", "grey"};
 
 }  // namespace
@@ -20,8 +20,8 @@ std::string_view engine_refusal(const ImageFacts& facts) {
       kSubsamplings.end())
     return "subsampling";
   if (facts.components_of_scan < facts.components) return "scans";
-  if (std::min(facts.width, facts.height) < kMinSide) return "small";
-  return std::max(facts.width, facts.height) > kMaxSide ? "large" : "";
+  if (std::min(facts.width, facts.height) < kMinEngineSide) return "small";
+  return std::max(facts.width, facts.height) > kMaxEngineSide ? "large" : "";
 }
 
 }  // namespace loaderscope::dataset
