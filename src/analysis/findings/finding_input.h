@@ -15,7 +15,8 @@
 
 namespace loaderscope {
 
-inline constexpr double kAboutAsMuch = 0.01;  // a larger change must save more
+inline constexpr double kAboutAsMuch = 0.01;   // a larger change must save more
+inline constexpr std::int64_t kMaxDepth = 32;  // batches made ahead that anybody is advised to have
 
 // Cores with which a worker computes all of the time.
 inline constexpr double kAlwaysComputes = 0.9;
@@ -200,8 +201,11 @@ std::optional<Candidate> library_lock(const FindingInput& facts);
 
 std::optional<Candidate> order_stall(const FindingInput& facts);
 std::optional<Candidate> prefetch_too_shallow(const FindingInput& facts);
-std::optional<Candidate> device_prefetch_too_shallow(const FindingInput& facts);
 std::optional<Candidate> prefetch_wastes_memory(const FindingInput& facts);
+
+std::optional<Candidate> device_prefetch_too_shallow(const FindingInput& facts);
+double waited_for_gpu(const FindingInput& facts);  // share of the window for what the GPU makes
+std::optional<Candidate> cpu_would_do(const FindingInput& facts);
 
 std::optional<Candidate> pageable_copies(const FindingInput& facts);
 std::optional<Candidate> copy_not_overlapped(const FindingInput& facts);

@@ -15,12 +15,12 @@ namespace loaderscope {
 namespace {
 
 constexpr double kMostly = 0.5;
-constexpr double kNoticeableUnpacking = 0.2;  // share of reading
-constexpr double kNoticeableQueue = 0.05;     // share of the time to a first byte
-constexpr double kNearCeiling = 0.8;          // share of the bandwidth of the storage
-constexpr double kSmallFile = 1 << 20;        // bytes
-constexpr std::int64_t kMaxDepth = 1024;      // upper limit of --queue-depth
-constexpr std::int64_t kSamplesOfShard = 64;  // samples per read of a shard
+constexpr double kNoticeableUnpacking = 0.2;   // share of reading
+constexpr double kNoticeableQueue = 0.05;      // share of the time to a first byte
+constexpr double kNearCeiling = 0.8;           // share of the bandwidth of the storage
+constexpr double kSmallFile = 1 << 20;         // bytes
+constexpr std::int64_t kMaxQueueDepth = 1024;  // upper limit of --queue-depth
+constexpr std::int64_t kSamplesOfShard = 64;   // samples per read of a shard
 
 Nanos mean_wall(const StageStats& stats) { return stats.count > 0 ? stats.wall / stats.count : 0; }
 
@@ -106,7 +106,7 @@ std::string less_reading_words(const FindingInput& facts) {
 
 SettingRange deeper(const FindingInput& facts) {
   return {std::string(has_declared_depth(facts) ? "queue-depth" : kStorageInFlight),
-          facts.config.data.queue_depth, kMaxDepth};
+          facts.config.data.queue_depth, kMaxQueueDepth};
 }
 
 // Adds more requests of each worker. They are tried after more workers, which a PyTorch program can
@@ -114,7 +114,7 @@ SettingRange deeper(const FindingInput& facts) {
 void hide_latency_of_requests(const FindingInput& facts, Candidate& candidate) {
   const SettingRange requests = deeper(facts);
   candidate.ranges.push_back(requests);
-  candidate.direction = {number("queue-depth", std::min(4 * requests.present, kMaxDepth))};
+  candidate.direction = {number("queue-depth", std::min(4 * requests.present, kMaxQueueDepth))};
   std::string words = "{} requests of a worker at once, by a pool of threads in __getitems__; ";
   if (!facts.is_packed()) words += "pack samples into shards, of which one request brings many; ";
   words += "keep what is read again on a local disk (--cache-dir)";

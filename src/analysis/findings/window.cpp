@@ -4,12 +4,12 @@
 #include <algorithm>
 
 #include "analysis/findings/finding_input.h"
+#include "analysis/totals.h"
 #include "analysis/wording.h"
 
 namespace loaderscope {
 namespace {
 
-constexpr std::int64_t kMaxDepth = 32;  // batches per worker that anybody is advised to have
 constexpr std::int64_t kUsualDepth = 2;
 constexpr double kNearlyFull = 0.9;
 
@@ -78,22 +78,6 @@ std::optional<Candidate> prefetch_too_shallow(const FindingInput& facts) {
   candidate.ranges = {{std::string(depth_key(facts)), depth, deepest}};
   candidate.pytorch = depth_line(facts);
   candidate.direction = {number(std::string(depth_key(facts)), std::min(2 * depth, deepest))};
-  return candidate;
-}
-
-std::optional<Candidate> device_prefetch_too_shallow(const FindingInput& facts) {
-  if (!waits_for_device(facts.analysis.account)) return std::nullopt;
-  const double shallow = facts.share(Why::depth) + facts.share(Why::latency);
-  if (shallow < kMinReportedShare) return std::nullopt;
-  const std::int64_t depth = facts.config.trainer.device_prefetch;
-  Candidate candidate;
-  candidate.evidence = fmt::format(
-      "with device-prefetch={} the device has no room for more batches, and is late {} of the time",
-      depth, format_percent(shallow));
-  candidate.ranges = {{"device-prefetch", depth, kMaxDepth}};
-  candidate.pytorch = "make {} batches ahead on the device (DALI: prefetch_queue_depth)";
-  candidate.advice = {{"device-prefetch", candidate.pytorch, true}};
-  candidate.direction = {number("device-prefetch", std::min(2 * depth, kMaxDepth))};
   return candidate;
 }
 

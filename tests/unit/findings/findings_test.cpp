@@ -132,6 +132,11 @@ const FindingScenario kCases[] = {
              "cost = gpu-decode=1ms\ncost = gpu-augment=750us\nin-flight = 1\n"
              "device-prefetch = 4",
      false},
+    {"cpu-would-do",
+     COMPUTE "workers = 8\ncost = decode=4ms\ndecode = hw\ncost = gpu-decode=4ms\n"
+             "cost = gpu-augment=10us",
+     COMPUTE "workers = 8\ncost = decode=4ms\ndecode = hw\ncost = gpu-decode=100us\n"
+             "cost = gpu-augment=10us"},
     {"whole-batch-tasks",
      COMPUTE "workers = 4\nprefetch = 1\nsamples = 160\npersistent-workers = true\n"
              "cost = decode=4ms:sleep",
