@@ -112,6 +112,7 @@ WhatIf predicted_answer(const FittedBase& base, const Changes& changes) {
   const Prediction predicted = base.model->predict(changes);
   answer.fitted = what_if_case("fitted", fitted);
   answer.gain = predicted.gain();
+  answer.why_not_run = base.model->why_not_run(changes);
   answer.storage = base.model->storage_values(changes);
   answer.notes = base.model->notes();
   if (base.record) {

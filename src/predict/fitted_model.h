@@ -92,6 +92,8 @@ class FittedModel {
 
   // Returns the settings to run the changes for real. Throws UsageError if that is not possible.
   RunConfig to_run(const Changes& changes) const;
+  // Returns the reason why the changes cannot be run for real here, or "".
+  std::string why_not_run(const Changes& changes) const;
 
   const std::vector<std::string>& notes() const { return notes_; }  // assumptions of the fit
   // Returns notes on how far a prediction of the changes exceeds the measurements, without running

@@ -95,6 +95,11 @@ void speed_up(const Change& change, const Speedup& speedup, RunConfig& config, F
   }
 }
 
+// A run without data can declare what a simulated GPU takes.
+bool declares_gpu(const RunConfig& config) {
+  return !config.has_data() && device_kind(config.trainer.device.value) == DeviceKind::simulated;
+}
+
 }  // namespace
 
 void FittedModel::refuse_unknown(const Changes& changes) const {
@@ -223,9 +228,11 @@ RunConfig FittedModel::to_run(const Changes& named) const {
       throw UsageError("--verify: other-threads cannot be set here",
                        "end the other programs first");
     const auto world = find_environment_change(change);
-    if (world && is_about_gpu(world->word))
+    if (world && is_about_gpu(world->word)) {
+      if (declares_gpu(config_)) continue;
       throw UsageError("--verify: " + change.key + " cannot be set here, the GPU has its own rate",
                        "leave it out");
+    }
     if (world && costs_->has_samples())
       throw UsageError("--verify: " + change.key + " cannot be set here, the storage is real",
                        "run it where it is so");
@@ -236,6 +243,15 @@ RunConfig FittedModel::to_run(const Changes& named) const {
                      "leave out one of them");
   }
   return rerun_config(measured_ ? *measured_ : config_, changes);
+}
+
+std::string FittedModel::why_not_run(const Changes& changes) const {
+  try {
+    to_run(changes);
+    return "";
+  } catch (const std::exception& reason) {
+    return reason.what();
+  }
 }
 
 }  // namespace loaderscope

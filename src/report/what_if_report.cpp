@@ -212,6 +212,10 @@ void describe_what_if(ResultVisitor& form, WhatIf& answer) {
   form.if_there("why_not", !answer.why_not.empty(), AbsentValue::left_out, [&] {
     form.text("why_not", answer.why_not, "why nothing is predicted; absent where something is");
   });
+  form.if_there("why_not_run", !answer.why_not_run.empty(), AbsentValue::left_out, [&] {
+    form.text("why_not_run", answer.why_not_run,
+              "why --verify cannot run the changes; absent where it can");
+  });
   describe_storage(form, answer);
   describe_columns(form, answer);
   describe_trust(form, answer);

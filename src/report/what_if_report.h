@@ -26,6 +26,7 @@ struct WhatIf {
   double may_be_off = 0;                // largest error of the predicted rate in both directions; 0
                                         // if unknown
   std::string why_not;                  // reason for a missing prediction; "" if there is one
+  std::string why_not_run;              // reason why --verify cannot run the changes, or ""
   std::optional<WhatIfCase> measured;   // the base case; not when it was only declared
   WhatIfCase fitted;                    // the base case in the model
   std::optional<WhatIfCase> predicted;  // empty if its rate is too uncertain to print

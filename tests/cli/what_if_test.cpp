@@ -95,10 +95,28 @@ TEST_F(WhatIf, DecodesOnDeviceWithRatesOfDevice) {
   const json answer = json::parse(ended.out);
   EXPECT_GT(answer.at("predicted").at("samples_per_s").get<double>(),
             answer.at("fitted").at("samples_per_s").get<double>());
+  EXPECT_EQ(answer.at("why_not_run"),
+            "--verify: gpu.decode-rate cannot be set here, the GPU has its own rate; leave it out");
   const Ended without = run_binary(words);
   EXPECT_EQ(without.exit_code, 64);
   EXPECT_THAT(without.err, HasSubstr("the time of gpu-augment is unknown"));
   EXPECT_THAT(without.err, HasSubstr("--set gpu.augment-rate=1000000/s"));
+}
+
+TEST_F(WhatIf, VerifiesDeclaredDecodingOnSimulatedGpu) {
+  const std::string result = folder_.path("declared.json");
+  const Ended run =
+      run_binary({"run", "--device", "sim", "--cost", "decode=4ms:sleep", "--compute", "5ms",
+                  "--batch", "4", "--workers", "2", "--steps", "40", "--json", result});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const Ended ended =
+      run_binary({"what-if", result, "--set", "decode=hw", "--set", "gpu.decode-rate=2000/s",
+                  "--set", "gpu.augment-rate=100000/s", "--verify", "--json", "-"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  const json answer = json::parse(ended.out);
+  EXPECT_FALSE(answer.contains("why_not_run"));
+  EXPECT_GT(answer.at("verified").at("samples_per_s").get<double>(),
+            answer.at("fitted").at("samples_per_s").get<double>());
 }
 
 TEST_F(WhatIf, RefusesInOneSentence) {

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "analysis/totals.h"
-#include "record/environment_changes.h"
 #include "report/answer/answers.h"
 #include "report/answer/plain_figures.h"
 #include "report/answer/setting_words.h"
@@ -99,27 +98,18 @@ TextTable what_if_table(const WhatIf& answer) {
   return table;
 }
 
-// Only the model can give the device a rate.
-bool can_be_verified(const Changes& changes) {
-  return std::none_of(changes.begin(), changes.end(), [](const Change& change) {
-    const std::optional<EnvironmentChange> world = find_environment_change(change);
-    return world && is_about_gpu(world->word);
-  });
-}
-
 }  // namespace
 
 Answer answer_what_if(const WhatIf& what_if) {
   Answer answer;
   answer.headline = what_if_headline(what_if);
-  if (!what_if.predicted && !what_if.verified)
-    answer.first.push_back({"Next", "--verify (measures it)"});
+  const bool can_be_run = !what_if.verified && what_if.why_not_run.empty();
+  if (!what_if.predicted && can_be_run) answer.first.push_back({"Next", "--verify (measures it)"});
   if (const std::string trust = what_if_trust(what_if); !trust.empty())
     answer.first.push_back({"Why", trust});
   answer.table = what_if_table(what_if);
   std::string more = "-v, --html page.html";
-  if (what_if.predicted && !what_if.verified && can_be_verified(what_if.changes))
-    more += "    Test: --verify";
+  if (what_if.predicted && can_be_run) more += "    Test: --verify";
   answer.last.push_back({"More", more + "    Learn: help prediction"});
   return answer;
 }

@@ -179,6 +179,14 @@ TEST(AnswerOfWhatIf, ReportsBothRatesAndCauses) {
   EXPECT_THAT(text, HasSubstr("Test: --verify"));
 }
 
+TEST(AnswerOfWhatIf, OmitsTestOfWhatCannotRun) {
+  WhatIf what_if = more_workers();
+  what_if.why_not_run = "--verify: decode.speed cannot be run, the stage works for real";
+  EXPECT_THAT(text_of_answer(answer_what_if(what_if)), testing::Not(HasSubstr("--verify")));
+  what_if.predicted.reset();
+  EXPECT_THAT(text_of_answer(answer_what_if(what_if)), testing::Not(HasSubstr("--verify")));
+}
+
 TEST(AnswerOfWhatIf, DropsAboutIfPastPredictionsHeld) {
   WhatIf what_if = more_workers();
   what_if.history = PastPredictions{20, 0.03, 0.09};
