@@ -249,7 +249,7 @@ std::string FittedModel::why_not_run(const Changes& changes) const {
   try {
     to_run(changes);
     return "";
-  } catch (const std::exception& reason) {
+  } catch (const Error& reason) {
     return reason.what();
   }
 }

@@ -185,8 +185,8 @@ bool Trainer::copy_and_launch(Batch& batch) {
   const bool waits = plan_.config.trainer.copy == CopyMode::sync && !plan_.on_device.makes();
   if (waits && !wait_copied(copy)) return false;
   launch(events, reported_until);
+  if (plan_.on_device.makes()) events.submitted = monotonic_now();
   waiting_.push_back(events);
-  waiting_.back().submitted = monotonic_now();
   device_.submit_compute(
       step_, plan_.has_device ? plan_.compute_time(plan_.execution_of_step(rank_, events)) : 0);
   collect();
