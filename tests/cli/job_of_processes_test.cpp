@@ -230,6 +230,9 @@ TEST_F(JobOfProcesses, RefusesWhatAJobCannotHave) {
        {{"env", "--cost", "decode=1ms", "--try"}, "a job of several processes is run once"},
        {{"env", "--nsys", folder_.path("n"), "--", "true"}, "--nsys records one host; "},
        {{"env", "--engine", "model", "--cost", "decode=1ms"}, "engine model is run by one process"},
+       {{"env", "--sync-ranks", "--decode", "hw", "--cost", "gpu-decode=1ms", "--cost",
+         "gpu-augment=1us", "--device", "sim"},
+        "steps do not meet over processes if the device makes batches"},
        {{"env", "--prove", "--", "true"}, "a program of several hosts is run once"}});
   const Environment wrong("RANK", "7");
   expect_refused({"run", "--rendezvous", "env", "--source", "synthetic"},
