@@ -1,6 +1,7 @@
 // Augmentation: from decoded pixels to the sample's place in the batch.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -31,17 +32,51 @@ struct OperationRow {
 };
 std::span<const OperationRow> operation_table();  // src/augment/registry.cpp
 
+// Position of the outputs of one axis on the image: the only mapping of coordinates. Output i
+// covers [start + i * scale, start + (i + 1) * scale) of an axis where pixel p covers [p, p + 1).
+// The filter reads pixels low .. high - 1 only.
+struct AxisMap {
+  double start = 0, scale = 1;
+  int low = 0, high = 0;
+};
+
+// One operation on the image after the crop, with its random values.
+struct RecipeStep {
+  enum class Kind : std::uint8_t { mirror, warp, colour };
+  static constexpr std::uint8_t kNoChange = 255;
+
+  Kind kind = Kind::mirror;
+  // colour: indices into `values` in the order of the changes; kNoChange after the last one.
+  std::array<std::uint8_t, 4> order{};
+  // warp: the place in the source of place (x, y) in the result, both relative to the centre, is
+  // (v0 x + v1 y + v2, v3 x + v4 y + v5). colour: factors of brightness, contrast and saturation,
+  // and turns of the hue.
+  std::array<double, 6> values{};
+};
+
+inline constexpr std::size_t kMaxRecipeSteps = 8;
+
+// The augmentation of one sample with all its random values: data that another thread, process or
+// device can follow.
+struct AugmentRecipe {
+  Region region;             // pixels of the image that are needed
+  AxisMap x, y;              // the crop
+  bool is_mirrored = false;  // while it is resized
+  std::uint8_t step_count = 0;
+  std::array<RecipeStep, kMaxRecipeSteps> steps{};
+};
+
 // The augmentation of one worker. Its draws are a hash of (seed, epoch, sample), so every worker
 // makes the same bytes from the same sample of an epoch. The maker throws ValueError for unknown or
 // contradicting operations.
 class Augmenter {
  public:
   virtual ~Augmenter() = default;
-  // Returns the region that must be decoded of an image of that size.
-  virtual Region choose(std::int64_t epoch, std::int64_t sample, const ImageHeader& header) = 0;
-  // Makes the sample from the pixels of the region chosen last and writes sample_bytes() to
-  // `place`.
-  virtual void apply(const Pixels& pixels, std::byte* place) = 0;
+  // Returns the recipe for an image of that size.
+  virtual AugmentRecipe choose(std::int64_t epoch, std::int64_t sample,
+                               const ImageHeader& header) const = 0;
+  // Makes the sample from the pixels of the recipe's region and writes sample_bytes() to `place`.
+  virtual void apply(const Pixels& pixels, const AugmentRecipe& recipe, std::byte* place) = 0;
 };
 
 std::unique_ptr<Augmenter> make_augmenter(const AugmentOptions& options);

@@ -124,9 +124,9 @@ struct Plan {
 class Mirror final : public ImageOperation {
  public:
   explicit Mirror(Flip flip) : flip_(flip) {}
-  void apply(Image& image, const Draws& draws) override {
-    if (draws.uniform(0) >= flip_.probability) return;
-    for (int y = 0; y < image.size; ++y) std::reverse(image.row(y), image.row(y) + image.size);
+  std::optional<RecipeStep> draw(const Draws& draws, int) const override {
+    if (draws.uniform(0) >= flip_.probability) return std::nullopt;
+    return RecipeStep{.kind = RecipeStep::Kind::mirror};
   }
 
  private:
@@ -171,6 +171,9 @@ class Planner {
   }
   void add(std::unique_ptr<ImageOperation>& operation) {
     need_crop();
+    if (plan_.steps.size() == kMaxRecipeSteps)
+      refuse("is one too many: at most " + std::to_string(kMaxRecipeSteps) +
+             " may follow the crop");
     plan_.steps.push_back({std::move(operation), number_});
   }
   void add(const Flip& flip) {
@@ -178,7 +181,8 @@ class Planner {
     if (plan_.steps.empty() && !plan_.flip) {
       plan_.flip = {flip, number_};
     } else {
-      plan_.steps.push_back({std::make_unique<Mirror>(flip), number_});
+      std::unique_ptr<ImageOperation> mirror = std::make_unique<Mirror>(flip);
+      add(mirror);
     }
   }
   void add(const Normalise& normalise) {
@@ -202,26 +206,35 @@ class NativeAugmenter final : public Augmenter {
         plan_(std::move(plan)),
         resampler_(options.size, options.antialias),
         emitter_(options, plan_.normalise.value_or(Normalise{})),
-        draws_{options.seed},
+        seed_(options.seed),
         // Without steps on the image, one row is enough.
         image_(options.size, plan_.steps.empty() ? 1 : options.size) {}
 
-  Region choose(std::int64_t epoch, std::int64_t sample, const ImageHeader& header) override {
-    draws_.epoch = epoch;
-    draws_.sample = sample;
-    view_ = plan_.crop->choose(header, operation_draws(0));
-    const Span x = span_read(view_.x, size_), y = span_read(view_.y, size_);
-    return {x.low, y.low, x.high - x.low, y.high - y.low};
+  AugmentRecipe choose(std::int64_t epoch, std::int64_t sample,
+                       const ImageHeader& header) const override {
+    const auto draws = [&](std::uint32_t operation) {
+      return Draws{seed_, epoch, sample, operation};
+    };
+    AugmentRecipe recipe;
+    const View view = plan_.crop->choose(header, draws(0));
+    const Span x = span_read(view.x, size_), y = span_read(view.y, size_);
+    recipe.region = {x.low, y.low, x.high - x.low, y.high - y.low};
+    recipe.x = view.x;
+    recipe.y = view.y;
+    recipe.is_mirrored =
+        plan_.flip && draws(plan_.flip->second).uniform(0) < plan_.flip->first.probability;
+    for (const Plan::Step& step : plan_.steps) {
+      if (const auto drawn = step.operation->draw(draws(step.number), size_))
+        recipe.steps.at(recipe.step_count++) = *drawn;
+    }
+    return recipe;
   }
 
-  void apply(const Pixels& pixels, std::byte* place) override {
-    const bool mirrored = plan_.flip && operation_draws(plan_.flip->second).uniform(0) <
-                                            plan_.flip->first.probability;
-    resampler_.prepare(view_, pixels, mirrored);
-    if (plan_.steps.empty()) return stream(place);
+  void apply(const Pixels& pixels, const AugmentRecipe& recipe, std::byte* place) override {
+    resampler_.prepare({recipe.x, recipe.y}, pixels, recipe.is_mirrored);
+    if (recipe.step_count == 0) return stream(place);
     for (int y = 0; y < size_; ++y) resampler_.make_row(y, image_.row(y));
-    for (const Plan::Step& step : plan_.steps)
-      step.operation->apply(image_, operation_draws(step.number));
+    for (std::size_t i = 0; i < recipe.step_count; ++i) follow(recipe.steps.at(i));
     for (int y = 0; y < size_; ++y) emitter_.write_row(image_.row(y), y, place);
   }
 
@@ -233,22 +246,31 @@ class NativeAugmenter final : public Augmenter {
     }
   }
 
-  Draws operation_draws(std::uint32_t operation) const {
-    Draws draws = draws_;
-    draws.operation = operation;
-    return draws;
+  void follow(const RecipeStep& step) {
+    switch (step.kind) {
+      case RecipeStep::Kind::mirror:
+        return mirror(image_);
+      case RecipeStep::Kind::warp:
+        return warp_.apply(image_, step);
+      case RecipeStep::Kind::colour:
+        return change_colours(image_, step);
+    }
   }
 
   int size_;
   Plan plan_;
   Resampler resampler_;
   Emitter emitter_;
-  Draws draws_;
+  std::uint64_t seed_;
   Image image_;
-  View view_;
+  Warp warp_;
 };
 
 }  // namespace
+
+void mirror(Image& image) {
+  for (int y = 0; y < image.size; ++y) std::reverse(image.row(y), image.row(y) + image.size);
+}
 
 Image::Image(int side, int rows)
     : size(side),

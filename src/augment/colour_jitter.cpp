@@ -18,15 +18,16 @@ class ColourJitter final : public ImageOperation {
  public:
   explicit ColourJitter(const std::array<Range, kChanges>& ranges) : ranges_(ranges) {}
 
-  void apply(Image& image, const Draws& draws) override {
+  std::optional<RecipeStep> draw(const Draws& draws, int) const override {
+    RecipeStep step{.kind = RecipeStep::Kind::colour};
+    step.order.fill(RecipeStep::kNoChange);
+    std::size_t count = 0;
     for (const std::size_t change : order(draws)) {
-      const double factor = draws.uniform(static_cast<std::uint32_t>(change), ranges_[change]);
       if (ranges_[change].is(change == 3 ? 0 : 1)) continue;  // not asked for
-      if (change == 0) brightness(image, factor);
-      if (change == 1) contrast(image, factor);
-      if (change == 2) blend_grey(image.pixels.data(), image.pixels.size(), fixed(factor));
-      if (change == 3) turn_hue(image.pixels.data(), image.pixels.size(), sixths(factor));
+      step.order[count++] = static_cast<std::uint8_t>(change);
+      step.values[change] = draws.uniform(static_cast<std::uint32_t>(change), ranges_[change]);
     }
+    return count > 0 ? std::optional(step) : std::nullopt;
   }
 
  private:
@@ -39,36 +40,44 @@ class ColourJitter final : public ImageOperation {
     return places;
   }
 
-  static void brightness(Image& image, double factor) {
-    scale_values(image.pixels.data(), image.pixels.size(), fixed(factor), 0);
-  }
-
-  // Away from the mean of the grey image, or towards it. The padding of the rows is left out of the
-  // mean.
-  static void contrast(Image& image, double factor) {
-    std::int64_t sum = 0;
-    for (int y = 0; y < image.size; ++y) {
-      const std::uint32_t* row = image.row(y);
-      const std::size_t whole = static_cast<std::size_t>(image.size) / kPad * kPad;
-      sum += sum_grey(row, whole);
-      alignas(64) std::array<std::uint32_t, kPad> rest{};
-      std::copy(row + whole, row + image.size, rest.begin());
-      sum += sum_grey(rest.data(), rest.size());
-    }
-    const double mean = static_cast<double>(sum) / (static_cast<double>(image.size) * image.size);
-    scale_values(image.pixels.data(), image.pixels.size(), fixed(factor),
-                 fixed((1 - factor) * mean));
-  }
-
-  static std::int32_t sixths(double turns) {
-    const std::int32_t circle = fixed(6);
-    return (fixed(6 * turns) + circle) % circle;
-  }
-
   std::array<Range, kChanges> ranges_;
 };
 
+// Away from the mean of the grey image, or towards it. The padding of the rows is left out of the
+// mean.
+void change_contrast(Image& image, double factor) {
+  std::int64_t sum = 0;
+  for (int y = 0; y < image.size; ++y) {
+    const std::uint32_t* row = image.row(y);
+    const std::size_t whole = static_cast<std::size_t>(image.size) / kPad * kPad;
+    sum += sum_grey(row, whole);
+    alignas(64) std::array<std::uint32_t, kPad> rest{};
+    std::copy(row + whole, row + image.size, rest.begin());
+    sum += sum_grey(rest.data(), rest.size());
+  }
+  const double mean = static_cast<double>(sum) / (static_cast<double>(image.size) * image.size);
+  scale_values(image.pixels.data(), image.pixels.size(), fixed(factor), fixed((1 - factor) * mean));
+}
+
+std::int32_t sixths(double turns) {
+  const std::int32_t circle = fixed(6);
+  return (fixed(6 * turns) + circle) % circle;
+}
+
 }  // namespace
+
+void change_colours(Image& image, const RecipeStep& step) {
+  std::uint32_t* const pixels = image.pixels.data();
+  const std::size_t n = image.pixels.size();
+  for (const std::uint8_t change : step.order) {
+    if (change == RecipeStep::kNoChange) return;
+    const double factor = step.values[change];
+    if (change == 0) scale_values(pixels, n, fixed(factor), 0);
+    if (change == 1) change_contrast(image, factor);
+    if (change == 2) blend_grey(pixels, n, fixed(factor));
+    if (change == 3) turn_hue(pixels, n, sixths(factor));
+  }
+}
 
 Operation make_colour_jitter(std::string_view parameters, int) {
   constexpr Range kFactor{0, 16}, kTurn{-0.5, 0.5};

@@ -13,7 +13,7 @@ int rounded(double value) { return static_cast<int>(std::nearbyint(value)); }
 
 // An axis of torchvision's resized_crop: the crop is cut out before it is resized, so nothing
 // outside is read.
-Axis cut_axis(int begin, int length, int outputs) {
+AxisMap cut_axis(int begin, int length, int outputs) {
   return {static_cast<double>(begin), static_cast<double>(length) / outputs, begin, begin + length};
 }
 
@@ -75,7 +75,7 @@ class ResizeCentreCrop final : public CropRule {
   }
 
  private:
-  Axis axis(int length, double resized) const {
+  AxisMap axis(int length, double resized) const {
     const double scale = length / resized;
     return {std::nearbyint((resized - size_) / 2) * scale, scale, 0, length};
   }

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -68,7 +69,20 @@ class CropRule {
 class ImageOperation {
  public:
   virtual ~ImageOperation() = default;
-  virtual void apply(Image& image, const Draws& draws) = 0;
+  // Returns the step for a sample of `size` pixels on both sides. Returns nothing if the draws
+  // leave the pixels as they are.
+  virtual std::optional<RecipeStep> draw(const Draws& draws, int size) const = 0;
+};
+
+// Follow a step of the kind that their names say.
+void mirror(Image& image);
+void change_colours(Image& image, const RecipeStep& step);
+class Warp {
+ public:
+  void apply(Image& image, const RecipeStep& step);
+
+ private:
+  std::vector<std::uint32_t> bordered_;  // a copy of the image that can be read beyond its edges
 };
 
 struct Flip {

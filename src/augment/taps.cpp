@@ -24,7 +24,7 @@ void reserve(const TapOptions& options, int pairs, int bits, Taps& taps) {
   taps.weights.assign(taps.padded * static_cast<std::size_t>(pairs), 0);
 }
 
-void make_two(const Axis& axis, const TapOptions& options, Taps& taps) {
+void make_two(const AxisMap& axis, const TapOptions& options, Taps& taps) {
   constexpr double kOneStep = 1 << kMinBits;
   reserve(options, 1, kMinBits, taps);
   const int step = options.reversed ? -1 : 1;
@@ -61,7 +61,7 @@ class RunningSum {
 };
 
 // The largest weight of an output is at most about 2 / min(scale, pixels); it must fit 15 bits.
-int bits_for(const Axis& axis) {
+int bits_for(const AxisMap& axis) {
   const double share = std::min(axis.scale, static_cast<double>(axis.high - axis.low)) / 2;
   return share < 1 ? kMinBits : std::min(kMinBits + std::ilogb(share), kMaxBits);
 }
@@ -73,7 +73,7 @@ struct Window {
 
 // At most `most` pixels: where rounding of the borders would make it one more, that one has no
 // weight.
-Window input_window(const Axis& axis, int output, int most) {
+Window input_window(const AxisMap& axis, int output, int most) {
   const double centre = axis.start + axis.scale * (output + 0.5);
   // Rounds down: what is cut off is not negative.
   const int begin = std::max(static_cast<int>(std::max(centre - axis.scale + 0.5, 0.0)), axis.low);
@@ -81,7 +81,7 @@ Window input_window(const Axis& axis, int output, int most) {
   return {begin, std::min(end, begin + most), centre};
 }
 
-void make_triangle(const Axis& axis, const TapOptions& options, Taps& taps) {
+void make_triangle(const AxisMap& axis, const TapOptions& options, Taps& taps) {
   const int most = std::min(static_cast<int>(std::ceil(2 * axis.scale)), axis.high - axis.low);
   reserve(options, (most + 1) / 2, bits_for(axis), taps);
   const double slope = 1 / axis.scale;
@@ -107,7 +107,7 @@ void make_triangle(const Axis& axis, const TapOptions& options, Taps& taps) {
 
 }  // namespace
 
-void make_taps(const Axis& axis, const TapOptions& options, Taps& taps) {
+void make_taps(const AxisMap& axis, const TapOptions& options, Taps& taps) {
   const bool widened = options.antialias && axis.scale > 1;
   widened ? make_triangle(axis, options, taps) : make_two(axis, options, taps);
   const auto outputs = std::span(taps.first).first(static_cast<std::size_t>(options.outputs));

@@ -5,25 +5,17 @@
 #include <cstdint>
 #include <vector>
 
-#include "loaderscope/decode.h"
+#include "loaderscope/augment.h"
 
 namespace loaderscope::augment {
 
-// Position of the outputs of one axis on the image: the only mapping of coordinates. Output i
-// covers [start + i * scale, start + (i + 1) * scale) of an axis where pixel p covers [p, p + 1).
-// The filter reads pixels low .. high - 1 only.
-struct Axis {
-  double start = 0, scale = 1;
-  int low = 0, high = 0;
-};
-
 // The two axes of a sample, in the coordinates of the whole image.
 struct View {
-  Axis x, y;
+  AxisMap x, y;
 };
 
 // The same axis on an image that was decoded at 1/denominator of its size.
-inline Axis reduced(const Axis& axis, int denominator) {
+inline AxisMap reduced(const AxisMap& axis, int denominator) {
   if (denominator == 1) return axis;
   const double d = denominator;
   return {axis.start / d, axis.scale / d, axis.low / denominator,
@@ -35,7 +27,7 @@ inline Axis reduced(const Axis& axis, int denominator) {
 struct Span {
   int low = 0, high = 0;
 };
-inline Span span_read(const Axis& axis, int outputs) {
+inline Span span_read(const AxisMap& axis, int outputs) {
   const double support = axis.scale > 1 ? axis.scale : 1;
   const double first = axis.start + 0.5 * axis.scale,
                last = axis.start + (outputs - 0.5) * axis.scale;
@@ -72,6 +64,6 @@ struct TapOptions {
 
 // The weights of PyTorch's bilinear interpolation with half-pixel centres: two taps, or with
 // `antialias` a triangle as wide as the reduction. Reuses the memory of `taps`.
-void make_taps(const Axis& axis, const TapOptions& options, Taps& taps);
+void make_taps(const AxisMap& axis, const TapOptions& options, Taps& taps);
 
 }  // namespace loaderscope::augment

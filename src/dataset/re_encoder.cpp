@@ -32,7 +32,8 @@ void ReEncoder::make_image(std::int64_t sample, const ImageHeader& header) {
   }
   image_.width = image_.height = size_;
   image_.rgb.resize(image_.stride() * static_cast<std::size_t>(size_));
-  augmenter_->apply(decoder_->decode(augmenter_->choose(0, sample, header)),
+  const AugmentRecipe recipe = augmenter_->choose(0, sample, header);
+  augmenter_->apply(decoder_->decode(recipe.region), recipe,
                     reinterpret_cast<std::byte*>(image_.rgb.data()));
 }
 

@@ -29,10 +29,12 @@ void run(benchmark::State& state, const AugmentOptions& options) {
   std::vector<std::byte> batch(kBatch * bytes);
   std::int64_t sample = 0;
   for (auto _ : state) {
-    const Region region = augmenter->choose(0, sample, {kWidth, kHeight});
+    const AugmentRecipe recipe = augmenter->choose(0, sample, {kWidth, kHeight});
+    const Region& region = recipe.region;
     const auto offset = static_cast<std::size_t>(3 * (region.y * kWidth + region.x));
     const Pixels pixels{rgb.data() + offset, 3 * kWidth, region};
-    augmenter->apply(pixels, batch.data() + static_cast<std::size_t>(sample++ % kBatch) * bytes);
+    augmenter->apply(pixels, recipe,
+                     batch.data() + static_cast<std::size_t>(sample++ % kBatch) * bytes);
     benchmark::ClobberMemory();
   }
   state.SetItemsProcessed(state.iterations());

@@ -110,8 +110,8 @@ TEST(AugmentContract, WritesOnlyTheSample) {
     std::array<std::vector<std::byte>, 2> made;
     for (int fill = 0; fill < 2; ++fill) {  // a byte that is not written shows as a difference
       std::vector<std::byte> place(bytes + 2 * kGuard, std::byte(fill ? 0xa5 : 0x5a));
-      const Region region = augmenter->choose(0, 0, {image.width, image.height});
-      augmenter->apply(Decoded(image, region).pixels, place.data() + kGuard);
+      const AugmentRecipe recipe = augmenter->choose(0, 0, {image.width, image.height});
+      augmenter->apply(Decoded(image, recipe.region).pixels, recipe, place.data() + kGuard);
       for (std::size_t i = 0; i < kGuard; ++i) {
         ASSERT_EQ(place[i], place[0]) << name_of_case(options);
         ASSERT_EQ(place[kGuard + bytes + i], place[0]) << name_of_case(options);

@@ -37,11 +37,10 @@ class PoolMaker {
     const std::span<const std::byte> stored = reader_->read(index);
     if (keeps_stored_) sample.stored.assign(stored.begin(), stored.end());
     if (!keeps_pixels_ && !finishes_) return sample;
-    sample.header = decoder_->open(stored);
-    const Pixels pixels =
-        decoder_->decode(augmenter_->choose(ReplayPool::kEpoch, index, sample.header));
+    sample.recipe = augmenter_->choose(ReplayPool::kEpoch, index, decoder_->open(stored));
+    const Pixels pixels = decoder_->decode(sample.recipe.region);
     if (keeps_pixels_) keep(pixels, sample);
-    if (finishes_) finish(pixels, finished);
+    if (finishes_) finish(pixels, sample.recipe, finished);
     return sample;
   }
 
@@ -59,10 +58,10 @@ class PoolMaker {
     sample.pixels.data = sample.rgb.data();
   }
 
-  void finish(const Pixels& pixels, std::vector<std::byte>& finished) {
+  void finish(const Pixels& pixels, const AugmentRecipe& recipe, std::vector<std::byte>& finished) {
     const std::size_t at = finished.size();
     finished.resize(at + static_cast<std::size_t>(sample_bytes_));
-    augmenter_->apply(pixels, finished.data() + at);
+    augmenter_->apply(pixels, recipe, finished.data() + at);
   }
 
   std::unique_ptr<SampleReader> reader_;

@@ -34,9 +34,9 @@ class ReplayPool {
   struct Sample {
     std::int64_t index = 0;  // index in the data set
     std::vector<std::byte> stored;
-    ImageHeader header;
+    AugmentRecipe recipe;
     std::vector<std::uint8_t> rgb;
-    Pixels pixels;  // view of `rgb`: the region chosen for this sample in epoch 0
+    Pixels pixels;  // view of `rgb`: the region of the recipe
 
     Bytes bytes() const { return std::ssize(stored) + std::ssize(rgb); }
   };

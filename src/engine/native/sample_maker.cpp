@@ -190,29 +190,32 @@ class ImageMaker : public DataMaker {
       stored = origin.replayed->stored;
     }
     const auto bytes = static_cast<Bytes>(stored.size());
-    Pixels pixels;
+    Decoded decoded;
     if (works(Stage::decode)) {
-      pixels = decode(task, origin.sample, stored, spans);
+      decoded = decode(task, origin.sample, stored, spans);
     } else if (works(Stage::augment)) {
-      augmenter_->choose(ReplayPool::kEpoch, origin.replayed->index, origin.replayed->header);
-      pixels = origin.replayed->pixels;
+      decoded = {origin.replayed->pixels, origin.replayed->recipe};
     }
     if (!works(Stage::augment)) return bytes;  // the slot holds finished samples
     StageScope scope(spans, Stage::augment, StageScope::Kind::runs, bytes);
-    augmenter_->apply(pixels, task.place);
+    augmenter_->apply(decoded.pixels, decoded.recipe, task.place);
     inject(Stage::augment, task.execution, scope);
     return bytes;
   }
 
-  Pixels decode(const SampleTask& task, std::int64_t sample, std::span<const std::byte> stored,
-                SpanWriter& spans) {
+  struct Decoded {
+    Pixels pixels;
+    AugmentRecipe recipe;
+  };
+  Decoded decode(const SampleTask& task, std::int64_t sample, std::span<const std::byte> stored,
+                 SpanWriter& spans) {
     StageScope scope(spans, Stage::decode, StageScope::Kind::runs,
                      static_cast<Bytes>(stored.size()));
-    const ImageHeader header = decoder_->open(stored);
-    const Pixels pixels =
-        decoder_->decode(augmenter_->choose(task.execution.epoch, sample, header));
+    Decoded decoded;
+    decoded.recipe = augmenter_->choose(task.execution.epoch, sample, decoder_->open(stored));
+    decoded.pixels = decoder_->decode(decoded.recipe.region);
     inject(Stage::decode, task.execution, scope);
-    return pixels;
+    return decoded;
   }
 
   std::unique_ptr<Decoder> decoder_;

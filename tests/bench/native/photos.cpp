@@ -59,8 +59,9 @@ class BareWorker {
       for (std::int64_t i = 0; i < load_.batch_size; ++i) {
         const std::int64_t sample = batch * load_.batch_size + i;
         const ImageHeader header = decoder_->open(reader_->read(sample));
-        const Pixels pixels = decoder_->decode(augmenter_->choose(0, sample, header));
-        augmenter_->apply(pixels, slots_->slot(0) + static_cast<std::size_t>(i) * bytes_);
+        const AugmentRecipe recipe = augmenter_->choose(0, sample, header);
+        augmenter_->apply(decoder_->decode(recipe.region), recipe,
+                          slots_->slot(0) + static_cast<std::size_t>(i) * bytes_);
       }
     }
   }

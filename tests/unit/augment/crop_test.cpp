@@ -39,7 +39,7 @@ TEST(AugmentCrop, FollowsTorchvisionsRule) {
       {{500, 375}, {375, 500}, {64, 64}, {1000, 50}, {30, 900}, {1, 1}}};
   for (const auto& [width, height] : sizes) {
     for (std::int64_t sample = 0; sample < 500; ++sample) {
-      const Region made = augmenter->choose(2, sample, {width, height});
+      const Region made = augmenter->choose(2, sample, {width, height}).region;
       const Region exact = get_params(width, height, {11, 2, sample, 0});
       ASSERT_EQ(std::tie(made.x, made.y, made.width, made.height),
                 std::tie(exact.x, exact.y, exact.width, exact.height));
@@ -54,7 +54,7 @@ TEST(AugmentCrop, SpreadsAreaRatioAndPlaceAsTheRuleSays) {
   std::uniform_real_distribution<double> uniform;
   std::array<double, 4> made{}, exact{};  // area, its square, log ratio squared, place
   for (int sample = 0; sample < kSamples; ++sample) {
-    const Region r = augmenter->choose(0, sample, {kSide, kSide});
+    const Region r = augmenter->choose(0, sample, {kSide, kSide}).region;
     const auto add = [&](std::array<double, 4>& sums, double w, double h, double place) {
       const double area = w * h / kSide / kSide, log_ratio = std::log(w / h);
       const std::array<double, 4> terms = {area, area * area, log_ratio * log_ratio, place};
@@ -83,9 +83,9 @@ TEST(AugmentCrop, DiffersBetweenEpochsSamplesAndSeeds) {
   const auto one = make_augmenter(kCrop), two = make_augmenter(other);
   std::set<std::tuple<int, int, int, int>> seen;
   const auto note = [&](const Region& r) { seen.insert({r.x, r.y, r.width, r.height}); };
-  for (int i = 0; i < 50; ++i) note(one->choose(0, i, {500, 375}));
-  for (int i = 1; i < 50; ++i) note(one->choose(i, 0, {500, 375}));
-  for (int i = 0; i < 50; ++i) note(two->choose(0, i, {500, 375}));
+  for (int i = 0; i < 50; ++i) note(one->choose(0, i, {500, 375}).region);
+  for (int i = 1; i < 50; ++i) note(one->choose(i, 0, {500, 375}).region);
+  for (int i = 0; i < 50; ++i) note(two->choose(0, i, {500, 375}).region);
   EXPECT_GE(seen.size(), 145u);
 }
 
@@ -99,7 +99,7 @@ TEST(AugmentCrop, StaysInsideExtremeImages) {
         {{1, 1}, {1, 100'000}, {100'000, 1}, {65'535, 65'535}, {2, 3}}};
     for (const auto& [width, height] : sizes) {
       for (int sample = 0; sample < 50; ++sample) {
-        const Region r = augmenter->choose(0, sample, {width, height});
+        const Region r = augmenter->choose(0, sample, {width, height}).region;
         ASSERT_TRUE(r.x >= 0 && r.y >= 0 && r.width > 0 && r.height > 0 && r.x + r.width <= width &&
                     r.y + r.height <= height)
             << operation << " " << width << "x" << height;

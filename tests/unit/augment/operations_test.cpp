@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "augment/emitter.h"
 #include "unit/augment/reference.h"
 
@@ -78,6 +80,35 @@ TEST(AugmentOutput, RoundsHalvesToNearestEven) {
     ASSERT_EQ(augment::half_bits(static_cast<float>(middle - little)), bits);
     ASSERT_EQ(augment::half_bits(static_cast<float>(-middle - little)), 0x8000 | (bits + 1));
   }
+}
+
+TEST(AugmentOperations, LimitsOperationsAfterCrop) {
+  AugmentOptions options;
+  options.operations = {"random-resized-crop", "flip"};
+  for (std::size_t i = 0; i < kMaxRecipeSteps; ++i) options.operations.push_back("rotate");
+  EXPECT_EQ(refusal(options), "");
+  options.operations.push_back("flip:0.25");
+  EXPECT_EQ(refusal(options),
+            "operation 'flip:0.25' is one too many: at most 8 may follow the crop");
+}
+
+TEST(AugmentRecipe, MakesEqualBytesInAnotherAugmenter) {
+  AugmentOptions options;
+  options.operations = {"random-resized-crop", "flip",     "colour-jitter", "rotate:30",
+                        "affine:10:0.1:0.1",   "flip:0.5", "normalise"};
+  options.size = 40;
+  const Plane3 image = picture(90, 70, 1);
+  const auto one = make_augmenter(options), other = make_augmenter(options);
+  std::set<int> step_counts;
+  for (std::int64_t sample = 0; sample < 40; ++sample) {
+    const Made made = make_sample(*one, options, image, sample);
+    const AugmentRecipe& recipe = made.recipe;
+    std::vector<std::byte> followed(made.bytes.size());
+    other->apply(Decoded(image, recipe.region).pixels, recipe, followed.data());
+    ASSERT_EQ(followed, made.bytes) << sample;
+    step_counts.insert(recipe.step_count);
+  }
+  EXPECT_EQ(step_counts, (std::set{3, 4}));  // with and without the second flip
 }
 
 }  // namespace

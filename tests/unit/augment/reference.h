@@ -66,16 +66,16 @@ struct Decoded {
 };
 
 struct Made {
-  Region region;
+  AugmentRecipe recipe;
   std::vector<std::byte> bytes;
 };
 
 inline Made make_sample(Augmenter& augmenter, const AugmentOptions& options, const Plane3& image,
                         std::int64_t sample = 0, std::int64_t epoch = 0) {
   Made made;
-  made.region = augmenter.choose(epoch, sample, {image.width, image.height});
+  made.recipe = augmenter.choose(epoch, sample, {image.width, image.height});
   made.bytes.resize(static_cast<std::size_t>(sample_bytes(options)));
-  augmenter.apply(Decoded(image, made.region).pixels, made.bytes.data());
+  augmenter.apply(Decoded(image, made.recipe.region).pixels, made.recipe, made.bytes.data());
   return made;
 }
 

@@ -24,11 +24,12 @@ Plane3 expected(const Plane3& image, const Region& crop, const AugmentOptions& o
 void expect_exact(const Plane3& image, const AugmentOptions& options, std::int64_t sample,
                   double tolerance = kRounding) {
   const Made made = make_sample(options, image, sample);
-  const double difference =
-      largest_difference(sample_values(made.bytes, options), expected(image, made.region, options));
+  const double difference = largest_difference(sample_values(made.bytes, options),
+                                               expected(image, made.recipe.region, options));
   EXPECT_LE(difference, tolerance)
       << image.width << "x" << image.height << " to " << options.size << ", crop "
-      << made.region.width << "x" << made.region.height << (options.antialias ? ", antialias" : "");
+      << made.recipe.region.width << "x" << made.recipe.region.height
+      << (options.antialias ? ", antialias" : "");
 }
 
 TEST(AugmentResize, EqualsTheDefinitionForRandomSizesAndCrops) {
@@ -86,13 +87,14 @@ TEST(AugmentResize, ReadsOnlyTheRegionOfAHugeImage) {
   AugmentOptions options = plain(64, true);
   options.operations = {"random-resized-crop:0.000001..0.000001"};
   const auto augmenter = make_augmenter(options);
-  const Region region = augmenter->choose(0, 0, {60'000, 40'000});
+  const AugmentRecipe recipe = augmenter->choose(0, 0, {60'000, 40'000});
+  const Region& region = recipe.region;
   EXPECT_LE(region.width, 60);
   Plane3 part = picture(region.width, region.height, 1);
   Decoded decoded(part, {0, 0, region.width, region.height});
   decoded.pixels.region = region;
   std::vector<std::byte> bytes(static_cast<std::size_t>(sample_bytes(options)));
-  augmenter->apply(decoded.pixels, bytes.data());
+  augmenter->apply(decoded.pixels, recipe, bytes.data());
   const Region whole = {0, 0, region.width, region.height};
   EXPECT_LE(largest_difference(sample_values(bytes, options), expected(part, whole, options)),
             kRounding);
@@ -104,11 +106,12 @@ TEST(AugmentResize, TakesMoreThanItAskedForAndRefusesLess) {
   const auto augmenter = make_augmenter(options);
   const Made exact = make_sample(*augmenter, options, image, 3);
   std::vector<std::byte> bytes(exact.bytes.size());
-  augmenter->apply(Decoded(image, {0, 0, 200, 150}).pixels, bytes.data());
+  augmenter->apply(Decoded(image, {0, 0, 200, 150}).pixels, exact.recipe, bytes.data());
   EXPECT_EQ(bytes, exact.bytes);
-  Region less = exact.region;
+  Region less = exact.recipe.region;
   --less.height;
-  EXPECT_THROW(augmenter->apply(Decoded(image, less).pixels, bytes.data()), std::logic_error);
+  EXPECT_THROW(augmenter->apply(Decoded(image, less).pixels, exact.recipe, bytes.data()),
+               std::logic_error);
 }
 
 TEST(AugmentResize, MirrorsWithoutChangingAByte) {
@@ -126,7 +129,8 @@ TEST(AugmentResize, MirrorsWithoutChangingAByte) {
                   straight.at(size - 1 - i % size, i / size, c));
       }
     }
-    EXPECT_LE(largest_difference(mirrored, expected(image, made.region, options, true)), kRounding);
+    EXPECT_LE(largest_difference(mirrored, expected(image, made.recipe.region, options, true)),
+              kRounding);
     options.operations = {"random-resized-crop", "flip:1", "flip:1"};
     EXPECT_EQ(
         largest_difference(sample_values(make_sample(options, image).bytes, options), straight), 0);
@@ -157,7 +161,7 @@ TEST(AugmentResize, ResizesTheWholeAndCropsTheCentre) {
       EXPECT_LE(largest_difference(sample_values(made.bytes, options), resized(image, whole, 112)),
                 kRounding)
           << width << "x" << height;
-      EXPECT_LT(made.region.width * made.region.height, width * height);
+      EXPECT_LT(made.recipe.region.width * made.recipe.region.height, width * height);
     }
   }
 }

@@ -159,7 +159,8 @@ TEST_F(Pack, MatchesAugmentationOfLoader) {
     const std::string& stored = as_they_lie[static_cast<std::size_t>(sample)];
     const ImageHeader header = decoder->open(std::as_bytes(std::span(stored)));
     std::vector<std::byte> made(96 * 96 * 3);
-    augmenter->apply(decoder->decode(augmenter->choose(0, sample, header)), made.data());
+    const AugmentRecipe recipe = augmenter->choose(0, sample, header);
+    augmenter->apply(decoder->decode(recipe.region), recipe, made.data());
     const std::string& image = packed[static_cast<std::size_t>(sample)];
     const ImageHeader square = decoder_of_packed->open(std::as_bytes(std::span(image)));
     ASSERT_EQ(square.width, 96);
