@@ -66,6 +66,20 @@ struct AugmentRecipe {
   std::array<RecipeStep, kMaxRecipeSteps> steps{};
 };
 
+// One sample of a batch that a device makes: what its slot holds of it, and the work that is left.
+struct SampleEntry {
+  enum class Kind : std::uint8_t {
+    stored,  // stored bytes
+    pixels,  // decoded RGB
+    crop,    // decoded RGB, cut out, resized and mirrored: only the steps of the recipe are left
+  };
+  Kind kind = Kind::stored;
+  Bytes offset = 0, bytes = 0;  // place in the slot
+  Region held;                  // pixels and crop: size of the RGB; stored: region to decode
+  int scale_denominator = 1;    // pixels: as in Pixels
+  AugmentRecipe recipe;
+};
+
 // The augmentation of one worker. Its draws are a hash of (seed, epoch, sample), so every worker
 // makes the same bytes from the same sample of an epoch. The maker throws ValueError for unknown or
 // contradicting operations.

@@ -60,6 +60,16 @@ struct LaneTask {
   Nanos duration = 0;  // alone on the device
 };
 
+// A batch for the device to make.
+struct MakeJob {
+  std::span<const LaneTask> tasks = {};  // run one after another
+  // A mixed slot: a SampleEntry for each sample, then their bytes. Null: the work is only declared.
+  // The slot stays as it is until the compute of the step has ended.
+  const std::byte* slot = nullptr;
+  Bytes bytes = 0;  // filled part of the slot
+  std::int32_t samples = 0;
+};
+
 // Times of one step on the device.
 struct DeviceTimes {
   std::int64_t step = 0;
@@ -98,10 +108,10 @@ class Device {
   virtual bool wait_copied(std::int64_t step) = 0;
   virtual void submit_compute(std::int64_t step, Nanos duration) = 0;
   virtual bool wait_computed(std::int64_t step) = 0;
-  // Makes the batch of the next step on the device: its compute waits for the tasks, which run one
-  // after another. Steps come in order. For the device thread of the rank. The default throws
-  // RunError: the device makes nothing.
-  virtual void make(std::span<const LaneTask> tasks);
+  // Makes the batch of the next step on the device: its compute waits for the tasks. Steps come in
+  // order. For the device thread of the rank. The default throws RunError: the device makes
+  // nothing.
+  virtual void make(const MakeJob& job);
   // Returns the times of the next step in order, as soon as they are known.
   virtual std::optional<DeviceTimes> collect() = 0;
 

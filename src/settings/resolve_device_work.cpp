@@ -48,9 +48,10 @@ void check_device_can_run(const RunConfig& c) {
   if (!c.makes_on_device() || is_model_engine(c.engine.value)) return;
   if (device_kind(c.trainer.device.value) == DeviceKind::gpu)
     refuse(c, asking_key(c), "a real GPU cannot do this yet", "give --device sim");
-  if (c.has_data())
-    refuse(c, asking_key(c), "with real data only the model can do this on the device",
-           "give --engine model");
+  const Prove prove = c.answer.prove.value;
+  if (c.has_data() && (prove == Prove::blamed || prove == Prove::all))
+    refuse(c, "prove", "leaves stages out, and the device would get nothing of them",
+           "leave it out, or give --try");
 }
 
 void note_device_work(const RunConfig& c, std::vector<std::string>& notes) {

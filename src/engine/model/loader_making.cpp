@@ -11,8 +11,12 @@ void ModelLoader::begin_sample(std::int32_t index) {
   worker.sample_id = plan_.sample_at(rank_, epoch_, sample_position(worker));
   worker.sample_bytes = plan_.storage.stored_bytes(execution_of_sample(index));
   add_checked(worker.batch->events.read_bytes, worker.sample_bytes);
-  if (plan_.on_device.makes())
-    plan_.on_device.add_sample(execution_of_sample(index), worker.batch->on_device);
+  if (plan_.on_device.makes()) {
+    const Execution sample = execution_of_sample(index);
+    const bool decodes = plan_.on_device.decodes_sample(sample);
+    plan_.on_device.add_sample(sample, decodes, plan_.on_device.copied_bytes(decodes, sample.bytes),
+                               worker.batch->on_device);
+  }
 }
 
 Execution ModelLoader::execution_of_sample(std::int32_t index) {

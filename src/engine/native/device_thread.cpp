@@ -80,7 +80,7 @@ bool DeviceThread::submit(Batch& batch, RunQueueMeter& run_queue, bool was_aslee
   const nvtx::Range range(nvtx::Activity::submit_work, {events.batch, -1, 0});
   const DeviceShare work = batch.device_work();
   const BatchTasks tasks = plan_.device_tasks(share_.execution(-1, batch), work);
-  device_.make(tasks.all());
+  device_.make({tasks.all(), batch.copied_from, batch.filled(plan_.layout), events.samples});
   tasks.enter(events, meter.end(false));
   events.copied_bytes = work.copied;
   share_.deliver(batch, share_.device_log);

@@ -55,8 +55,7 @@ void Loader::allocate(Device& device) {
   std::optional<OnCpus> near;
   if (!job_.binding.empty()) near.emplace(job_.binding[static_cast<std::size_t>(share_.rank)].all);
   const std::size_t count = share_.batches.size();
-  const Bytes bytes =
-      job_.writes_samples ? plan_.delivered_bytes(plan_.config.loader.batch_size) : 0;
+  const Bytes bytes = job_.writes_samples ? plan_.layout.slot_bytes : 0;
   std::byte* shared = share_.shared_slots;
   if (shared != nullptr && !plan_.pin_thread) {
     locked_ = device.wrap_slots(plan_.config.loader.memory, shared, count, bytes);
@@ -151,6 +150,7 @@ void Loader::dispatch_one() {
   batch->samples_left.store(samples, std::memory_order_relaxed);
   batch->read_bytes.store(0, std::memory_order_relaxed);
   batch->forget_work();
+  batch->room.clear(samples);
   batch->events = StepEvents{};
   StepEvents& events = batch->events;
   events.batch = dispatched_++;
@@ -239,7 +239,7 @@ void Loader::pin() {
     if (plan_.pin.active()) spend(plan_.pin, share_.execution(-1, batch), sleeper);
     if (batch.written != nullptr) {
       std::memcpy(batch.copied_from, batch.written,
-                  static_cast<std::size_t>(batch.events.delivered_bytes));
+                  static_cast<std::size_t>(batch.filled(plan_.layout)));
     }
     batch.events.pin = meter.end(plan_.pin.sleeps());
     share_.arrive(batch, share_.pin_log);

@@ -21,8 +21,8 @@ std::string for_each_rank(const LoaderPlan& plan) {
 
 std::string batches_text(const LoaderPlan& plan) {
   const std::int64_t batches = (plan.pin_thread ? 2 : 1) * plan.slots();
-  return std::to_string(batches) + " batches of " +
-         size_text(plan.delivered_bytes(plan.config.loader.batch_size)) + for_each_rank(plan);
+  return std::to_string(batches) + " batches of " + size_text(plan.layout.slot_bytes) +
+         for_each_rank(plan);
 }
 
 std::string and_read_ahead(const LoaderPlan& plan, Bytes read_ahead) {
@@ -62,7 +62,7 @@ std::size_t log_entries(const LoaderPlan& plan) {
 }
 
 Bytes memory_needed(const LoaderPlan& plan, Bytes read_ahead) {
-  const Bytes batch = plan.delivered_bytes(plan.config.loader.batch_size);
+  const Bytes batch = plan.layout.slot_bytes;
   const bool staged = plan.has_device && plan.link.copy_keeps_trainer;
   const std::int64_t batches = (plan.pin_thread ? 2 : 1) * plan.slots() + (staged ? 1 : 0);
   const Bytes rank_bytes =

@@ -8,6 +8,7 @@
 #include "engine/native/job_runner.h"
 #include "engine/native/memory_need.h"
 #include "engine/native/sample_maker.h"
+#include "engine/native/slot_size.h"
 #include "engine/native/streamed.h"
 #include "engine/pipeline/memory_metrics.h"
 #include "loaderscope/device.h"
@@ -32,8 +33,10 @@ struct Run {
   RunConfig config;
   std::unique_ptr<Source> data;  // null: every stage is declared
   std::optional<CacheProof> cache;
+  std::optional<BatchLayout> layout;  // set only for a device that makes batches of stored data
   std::optional<LoaderPlan> plan;
   FrameCounts frames;  // before the first fork, for all workers
+  native::DecodeCounts decodes;
   DataPipeline pipeline;
   std::optional<native::ReplayPool> replayed;  // set only with knock-outs
   native::SampleErrors errors;
@@ -63,6 +66,18 @@ void cap_samples(Run& run) {
   samples = samples > 0 ? std::min(samples, run.data->size()) : run.data->size();
 }
 
+// Reads samples, and so comes before the page cache is prepared.
+void choose_mixed_layout(Run& run, const SourceContext& opening) {
+  const AugmentOptions augment = augment_options(run.config);
+  native::SlotSizeOptions options;
+  options.batch_size = run.config.loader.batch_size;
+  const auto& decode = run.config.image.decode.value;
+  options.stored_share = decode.on_device() ? decode.share : 0;
+  options.augment = &augment;
+  options.seed = static_cast<std::uint64_t>(run.config.measure.seed.value);
+  run.layout = native::choose_layout(*run.data, options, opening);
+}
+
 void open_data(Run& run, const RunContext& context) {
   const Nanos begin = monotonic_now();
   const source::RequestsOfOpening asked_before = source::requests_of_opening();
@@ -89,6 +104,7 @@ void open_data(Run& run, const RunContext& context) {
     run.config.data.delivered_bytes.value = bytes;
     check_batch_bytes(run.config);
   }
+  if (run.config.makes_on_device()) choose_mixed_layout(run, opening);
   check_page_cache(run, opening);
 }
 
@@ -105,6 +121,7 @@ native::MakerFactory make_pipeline(Run& run) {
   pipeline.decode.frames = &run.frames;
   pipeline.fail_on_error = run.config.data.on_error == OnError::fail;
   pipeline.errors = &run.errors;
+  pipeline.decodes = &run.decodes;
   return native::data_makers(pipeline);
 }
 
@@ -223,6 +240,7 @@ RunRecord make_record(Run& run) {
                       static_cast<double>(source::source_fingerprint(*run.data))));
     }
     for (Metric& metric : run.frames.metrics()) record.metrics.push_back(std::move(metric));
+    for (Metric& metric : run.decodes.metrics()) record.metrics.push_back(std::move(metric));
     add_requests_of_opening(run.requests_of_opening, record);
     for (Detail& detail : run.data->details()) record.details.push_back(std::move(detail));
     if (const StreamSource* streams = run.data->streams())
@@ -244,6 +262,7 @@ RunRecord run_native(const RunConfig& config, const RunContext& context) {
   run->config = config;
   if (config.has_data()) open_data(*run, context);
   run->plan.emplace(run->config, nullptr, context.knockouts, context.native.local_ranks);
+  if (run->layout) run->plan->layout = *run->layout;
   native::MakerFactory makers = make_pipeline(*run);
   const std::optional<Bytes> free = free_memory("/");
   if (run->data) {

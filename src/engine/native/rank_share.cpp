@@ -31,7 +31,7 @@ RankShare::RankShare(Job& job, std::int32_t rank_number, std::pmr::memory_resour
     device_log = add_log(0);
   }
   if (plan.config.loader.executor == Executor::processes && job.writes_samples) {
-    const Bytes bytes = whole_pages(plan.delivered_bytes(plan.config.loader.batch_size));
+    const Bytes bytes = whole_pages(plan.layout.slot_bytes);
     shared_slots = static_cast<std::byte*>(memory.allocate(
         slots * static_cast<std::size_t>(bytes), static_cast<std::size_t>(kSlotAlignment)));
   }

@@ -9,8 +9,10 @@
 #include <span>
 
 #include "base/sleep.h"
+#include "engine/native/decode_counts.h"
 #include "engine/native/replay_pool.h"
 #include "engine/native/sample_errors.h"
+#include "engine/native/slot_room.h"
 #include "engine/pipeline/loader_plan.h"
 #include "loaderscope/augment.h"
 #include "loaderscope/decode.h"
@@ -22,16 +24,24 @@ namespace loaderscope::native {
 struct SampleTask {
   Execution execution;  // execution of the sample's stages; `draw` is the sample's index in the
                         // data set
-  std::byte* place = nullptr;
+  std::byte* place = nullptr;  // place of the sample; begin of the slot if it is mixed
+  SlotRoom* room = nullptr;    // set only for mixed slots
+  std::int64_t position = 0;   // place in the batch
+};
+
+struct MadeSample {
+  Bytes read = 0;          // stored bytes that it was made from
+  bool is_stored = false;  // the device decodes it
+  Bytes copied = 0;        // bytes for the device, if it augments
 };
 
 // Belongs to one worker thread, which must also create it.
 class SampleMaker {
  public:
   virtual ~SampleMaker() = default;
-  // Makes the sample and returns the stored bytes it was made from. Where the worker's stream says
-  // which sample that is: nothing at its end, and of `task` the draw does not count.
-  virtual std::optional<Bytes> make(const SampleTask& task, SpanWriter& spans) = 0;
+  // Makes the sample. If the worker's stream decides which sample that is, returns nothing at its
+  // end, and ignores the draw of `task`.
+  virtual std::optional<MadeSample> make(const SampleTask& task, SpanWriter& spans) = 0;
   // For the worker of a stream, before its first batch of each epoch.
   virtual void begin_stream(std::int32_t rank, std::int32_t worker, std::int64_t epoch) {
     static_cast<void>(rank), static_cast<void>(worker), static_cast<void>(epoch);
@@ -63,7 +73,8 @@ struct DataPipeline {
   AugmentOptions augment;
   bool fail_on_error = false;
   SampleErrors* errors = nullptr;
-  const ReplayPool* replayed = nullptr;  // set only with knock-outs
+  const ReplayPool* replayed = nullptr;   // set only with knock-outs
+  const DecodeCounts* decodes = nullptr;  // set only for a device that augments
 };
 
 // `pipeline` must outlive the makers.

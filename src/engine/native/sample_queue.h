@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/native/blocking_queue.h"
+#include "engine/native/slot_room.h"
 #include "engine/pipeline/device_plan.h"
 #include "loaderscope/events.h"
 
@@ -29,6 +30,7 @@ struct Batch {
   std::pmr::vector<std::int64_t> samples;  // indices in the data set
   std::byte* written = nullptr;            // target of workers; null when nothing is written
   std::byte* copied_from = nullptr;        // memory that the device copies
+  SlotRoom room;                           // mixed slots: room that is left
   std::int64_t next_sample = 0;            // sample tasks: the next one to begin
   std::atomic<std::int64_t> samples_left{0};
   // Orders what the trainer writes before what the pin thread reads also for a sanitizer, which
@@ -39,6 +41,10 @@ struct Batch {
   std::atomic<Nanos> device_decode{0}, device_augment{0};            // sums, as in DeviceShare
   std::atomic<Bytes> device_copied{0};
 
+  // Bytes in the slot.
+  Bytes filled(const BatchLayout& layout) const {
+    return layout.is_mixed() ? layout.table_bytes + room.used() : events.delivered_bytes;
+  }
   void forget_work() {
     for (auto* count :
          {&opened, &requests, &allocations, &device_decode, &device_augment, &device_copied})

@@ -173,21 +173,25 @@ bool Worker::make_sample(Batch& batch, std::int64_t position) {
   task.execution = share_.execution(index_, batch);
   task.execution.draw = sample;
   task.execution.count = batch.batch_of_epoch * plan_.config.loader.batch_size + position;
-  task.place = batch.written ? batch.written + position * plan_.delivered_sample_bytes : nullptr;
+  const bool is_mixed = plan_.layout.is_mixed();
+  if (batch.written != nullptr)
+    task.place = batch.written + (is_mixed ? 0 : position * plan_.delivered_sample_bytes);
+  if (is_mixed) task.room = &batch.room;
+  task.position = position;
   spans_.begin_sample(sample);
   const WorkCounts before = thread_counts;
-  const std::optional<Bytes> read = maker_->make(task, spans_);
+  const std::optional<MadeSample> made = maker_->make(task, spans_);
   batch.add_work(thread_counts - before);
   spans_.end_sample();
-  batch.read_bytes.fetch_add(read.value_or(0), std::memory_order_relaxed);
-  if (plan_.on_device.makes()) {
-    task.execution.bytes = read.value_or(0);
+  batch.read_bytes.fetch_add(made ? made->read : 0, std::memory_order_relaxed);
+  if (made && plan_.on_device.makes()) {
+    task.execution.bytes = made->read;
     DeviceShare work;
-    plan_.on_device.add_sample(task.execution, work);
+    plan_.on_device.add_sample(task.execution, made->is_stored, made->copied, work);
     batch.add_device_work(work);
   }
   queues_.at_sample.store(-1, std::memory_order_relaxed);
-  return read.has_value();
+  return made.has_value();
 }
 
 void Worker::finish(Batch& batch) {

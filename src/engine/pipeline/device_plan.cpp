@@ -30,14 +30,14 @@ bool DevicePlan::decodes_sample(const Execution& sample) const {
   return uniform_draw(seed, -1, sample.draw, Stage::gpu_decode) < share_;
 }
 
-void DevicePlan::add_sample(const Execution& sample, DeviceShare& batch) const {
-  const bool decodes = decodes_sample(sample);
+void DevicePlan::add_sample(const Execution& sample, bool decodes, Bytes copied,
+                            DeviceShare& batch) const {
   if (decodes) {
     batch.decode = std::min(batch.decode + decode_.draw(sample), kMaxCost);
     ++batch.decoded;
   }
   if (augments_) batch.augment = std::min(batch.augment + augment_.draw(sample), kMaxCost);
-  batch.copied += decodes ? sample.bytes : crop_bytes_;
+  batch.copied += copied;
 }
 
 BatchTasks DevicePlan::tasks(const DeviceShare& batch, Nanos copy) const {

@@ -43,8 +43,10 @@ class DevicePlan {
   bool makes() const { return decodes_ || augments_; }
   // The device decodes this sample. Each run and each epoch decides the same.
   bool decodes_sample(const Execution& sample) const;
-  // Adds a sample whose stored bytes are `sample.bytes`.
-  void add_sample(const Execution& sample, DeviceShare& batch) const;
+  // Bytes to the device of a declared sample.
+  Bytes copied_bytes(bool decodes, Bytes stored) const { return decodes ? stored : crop_bytes_; }
+  // Adds a sample whose stored bytes are `sample.bytes`, and that the device decodes or not.
+  void add_sample(const Execution& sample, bool decodes, Bytes copied, DeviceShare& batch) const;
   // `copy`: time of the copy of the batch.
   BatchTasks tasks(const DeviceShare& batch, Nanos copy) const;
   // Batches that the device holds at the same time, for `in_flight` steps.

@@ -123,6 +123,7 @@ LoaderPlan::LoaderPlan(const RunConfig& given, const FittedCosts* fitted_costs,
                  given.loader.mp_context == StartMethod::forkserver;
 
   delivered_sample_bytes = given.delivered_sample_bytes();
+  layout.slot_bytes = delivered_bytes(given.loader.batch_size);
   cores.exclusive = cores_are_enough(*this);
   const bool makers_share_cpu =
       !cores.exclusive && (any_uses_cpu(sample_stages) || collate.uses_cpu());

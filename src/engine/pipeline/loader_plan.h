@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/pipeline/batch_layout.h"
 #include "engine/pipeline/device_plan.h"
 #include "engine/pipeline/fitted_costs.h"
 #include "engine/pipeline/resource_models.h"
@@ -89,11 +90,10 @@ struct LoaderPlan {
   // A thread of the loader receives the batches, and the trainer does not.
   bool has_receiver() const { return pin_thread || on_device.makes(); }
   // Host memory of one rank's batches; a pin thread needs page-locked slots besides the others.
-  Bytes host_bytes() const {
-    return (pin_thread ? 2 : 1) * slots() * delivered_bytes(config.loader.batch_size);
-  }
+  Bytes host_bytes() const { return (pin_thread ? 2 : 1) * slots() * layout.slot_bytes; }
 
   Bytes delivered_sample_bytes;
+  BatchLayout layout;  // tensors, unless an engine sets another before it makes slots
 
   // Batch tasks are delivered in bursts of this many steps.
   std::int64_t burst() const { return sample_tasks || made_by_trainer ? 1 : workers; }

@@ -108,7 +108,7 @@ TEST(AugmentRecipe, MakesEqualBytesInAnotherAugmenter) {
     ASSERT_EQ(followed, made.bytes) << sample;
     step_counts.insert(recipe.step_count);
   }
-  EXPECT_EQ(step_counts, (std::set{3, 4}));  // with and without the second flip
+  EXPECT_EQ(step_counts, (std::set{3, 4}));  // the second flip is drawn or not
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ class SimLanes : public testing::Test {
 
 TEST_F(SimLanes, RunsTasksOneAfterAnotherAndThenTheCompute) {
   const auto devices = make();
-  devices[0]->make(kMakingTasks);
+  devices[0]->make({kMakingTasks});
   const TimeRange submitted = submit(*devices[0], 0);
   ASSERT_TRUE(devices[0]->wait_computed(0));
   const DeviceTimes times = take(*devices[0]);
@@ -76,7 +76,7 @@ TEST_F(SimLanes, RunsTasksOneAfterAnotherAndThenTheCompute) {
 
 TEST_F(SimLanes, BeginsComputeWhenSubmittedIfBatchIsMade) {
   const auto devices = make();
-  devices[0]->make(std::span(kMakingTasks).first(1));
+  devices[0]->make({std::span(kMakingTasks).first(1)});
   std::this_thread::sleep_for(std::chrono::milliseconds(2));
   const Nanos before = monotonic_now();
   submit(*devices[0], 0);
@@ -91,9 +91,9 @@ TEST_F(SimLanes, SlowsComputeByWorkDuringIt) {
   config_.declared.shared_speed.value = {{Stage::gpu_decode, 0.5, 0.5, ""}};
   const auto devices = make();
   const std::array decode = {kDecodeTask};
-  devices[0]->make({});
+  devices[0]->make(MakeJob{});
   submit(*devices[0], 0, 8 * kMillisecond);
-  devices[0]->make(decode);
+  devices[0]->make({decode});
   const TimeRange submitted = submit(*devices[0], 1);
   ASSERT_TRUE(devices[0]->wait_computed(1));
   const DeviceTimes first = take(*devices[0]), second = take(*devices[0]);
@@ -112,7 +112,7 @@ TEST_F(SimLanes, FollowsManyBatches) {
   const auto devices = make();
   constexpr std::int64_t kSteps = 8;
   std::thread maker([&] {
-    for (std::int64_t i = 0; i < kSteps; ++i) devices[0]->make(kMakingTasks);
+    for (std::int64_t i = 0; i < kSteps; ++i) devices[0]->make({kMakingTasks});
   });
   maker.join();
   std::vector<DeviceTimes> all;
@@ -135,8 +135,8 @@ TEST_F(SimLanes, FollowsManyBatches) {
 
 TEST_F(SimLanes, BeginsAllRanksWhenTheLastHasItsBatch) {
   const auto devices = make(2, true);
-  devices[0]->make(std::span(kMakingTasks).first(1));
-  devices[1]->make(kMakingTasks);
+  devices[0]->make({std::span(kMakingTasks).first(1)});
+  devices[1]->make({kMakingTasks});
   const TimeRange first = submit(*devices[0], 0), second = submit(*devices[1], 0);
   for (const auto& device : devices) ASSERT_TRUE(device->wait_computed(0));
   const DeviceTimes early = take(*devices[0]), late = take(*devices[1]);
@@ -151,8 +151,8 @@ TEST_F(SimLanes, EndsWaitWithItsStep) {
   const auto devices = make();
   constexpr LaneTask kLong = {Stage::gpu_decode, Lane::decode, 600 * kSecond};
   constexpr std::int64_t kSteps = 20;
-  for (std::int64_t step = 0; step < kSteps; ++step) devices[0]->make({});
-  devices[0]->make(std::array{kLong});
+  for (std::int64_t step = 0; step < kSteps; ++step) devices[0]->make(MakeJob{});
+  devices[0]->make({std::array{kLong}});
   const Nanos before = monotonic_now();
   for (std::int64_t step = 0; step < kSteps; ++step) {
     submit(*devices[0], step, kMillisecond);
@@ -165,7 +165,7 @@ TEST_F(SimLanes, EndsWaitAtStop) {
   const auto devices = make();
   const std::array<LaneTask, 1> endless = {
       LaneTask{Stage::gpu_decode, Lane::decode, 3600 * kSecond}};
-  devices[0]->make(endless);
+  devices[0]->make({endless});
   submit(*devices[0], 0);
   std::thread stopper([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -177,7 +177,7 @@ TEST_F(SimLanes, EndsWaitAtStop) {
 
 TEST_F(SimLanes, MakesNothingOnOtherDevices) {
   const auto devices = device_row("null").make(config_, stop_);
-  EXPECT_THROW(devices[0]->make(kMakingTasks), RunError);
+  EXPECT_THROW(devices[0]->make({kMakingTasks}), RunError);
 }
 
 }  // namespace

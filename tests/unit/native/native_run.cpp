@@ -161,7 +161,20 @@ class NotingDevices::Noting : public Device {
     }
     return device_->wait_computed(step);
   }
-  void make(std::span<const LaneTask> tasks) override { device_->make(tasks); }
+  void make(const MakeJob& job) override {
+    if (owner_.finish_sample_ && job.slot != nullptr) {
+      Delivered delivered;
+      std::vector<std::byte> made(static_cast<std::size_t>(owner_.sample_bytes_));
+      for (std::int32_t i = 0; i < job.samples; ++i) {
+        owner_.finish_sample_(job.slot, i, made.data());
+        delivered.samples.push_back(hash_sample(made.data(), owner_.sample_bytes_));
+      }
+      const std::lock_guard lock(owner_.mutex_);
+      delivered.step = std::ssize(owner_.made_[rank_]);
+      owner_.made_[rank_].push_back(std::move(delivered));
+    }
+    device_->make(job);
+  }
   std::optional<DeviceTimes> collect() override { return device_->collect(); }
 
  private:
@@ -178,6 +191,7 @@ RunContext NotingDevices::context() {
     auto devices =
         find_row<DeviceRow>(config.trainer.device.value, device_table()).make(config, stop);
     ranks_.assign(devices.size(), {});
+    made_.assign(devices.size(), {});
     for (std::size_t rank = 0; rank < devices.size(); ++rank)
       devices[rank] = std::make_unique<Noting>(*this, rank, std::move(devices[rank]));
     return devices;
@@ -188,6 +202,11 @@ RunContext NotingDevices::context() {
 std::vector<Delivered> NotingDevices::delivered(std::size_t rank) const {
   const std::lock_guard lock(mutex_);
   return ranks_.at(rank);
+}
+
+std::vector<Delivered> NotingDevices::made(std::size_t rank) const {
+  const std::lock_guard lock(mutex_);
+  return made_.at(rank);
 }
 
 }  // namespace loaderscope::native

@@ -55,12 +55,19 @@ class NotingDevices {
   std::vector<Delivered> delivered(std::size_t rank = 0) const;  // sorted by step
   std::int64_t overwritten() const { return overwritten_.load(); }
 
+  // Makes the bytes of a sample of a mixed slot, for the batches that the device makes.
+  using FinishSample =
+      std::function<void(const std::byte* slot, std::int32_t position, std::byte* sample)>;
+  void finish_with(FinishSample finish) { finish_sample_ = std::move(finish); }
+  std::vector<Delivered> made(std::size_t rank = 0) const;  // sorted by step
+
  private:
   class Noting;
 
   Bytes sample_bytes_;
   mutable std::mutex mutex_;
-  std::vector<std::vector<Delivered>> ranks_;
+  std::vector<std::vector<Delivered>> ranks_, made_;
+  FinishSample finish_sample_;
   std::atomic<std::int64_t> overwritten_{0};
 };
 

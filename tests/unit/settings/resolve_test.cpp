@@ -131,9 +131,10 @@ TEST(Resolve, RefusesWorkOfDeviceThatItCannotDo) {
     return error_of_run(more);
   };
   EXPECT_EQ(with({{"device", "sim"}}), "");
-  EXPECT_EQ(with({{"device", "sim"}, {"data", "here"}}),
-            "decode = split:0.5: with real data only the model can do this on the device; "
-            "give --engine model");
+  EXPECT_EQ(with({{"device", "sim"}, {"data", "here"}}), "");
+  EXPECT_EQ(with({{"device", "sim"}, {"data", "here"}, {"prove", "all"}}),
+            "prove = all: leaves stages out, and the device would get nothing of them; "
+            "leave it out, or give --try");
 }
 
 TEST(Resolve, RequiresDeclaredStorageForReadAhead) {

@@ -1,0 +1,140 @@
+// The work of a worker on an image that the device finishes. The slot gets one of three:
+// - the stored bytes, if the device decodes them
+// - the decoded pixels of the region that the crop needs
+// - the crop, resized and mirrored, if the pixels have no room or are much larger
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "dataset/image_facts.h"
+#include "dataset/jpeg_engines.h"
+#include "engine/native/image_maker.h"
+#include "engine/native/slot_size.h"
+
+namespace loaderscope::native {
+namespace {
+
+constexpr std::size_t kPixelBytes = 3;
+constexpr std::size_t kEndBytes = 64;  // part of an image that must have its end marker
+
+AugmentOptions crop_options(AugmentOptions options) {
+  options.operations.resize(1);
+  options.transfer = Transfer::u8;
+  options.layout = Layout::nhwc;
+  return options;
+}
+
+Bytes pixel_bytes(const Region& region) {
+  return static_cast<Bytes>(kPixelBytes) * region.width * region.height;
+}
+
+std::string_view find_refusal(const dataset::ImageFacts& facts, std::span<const std::byte> stored) {
+  if (const std::string_view refusal = dataset::engine_refusal(facts); !refusal.empty())
+    return refusal;
+  const bool is_whole = facts.damage.empty() && !facts.more_needed &&
+                        dataset::has_jpeg_end(stored.last(std::min(stored.size(), kEndBytes)));
+  return is_whole ? "" : DecodeCounts::kDamaged;
+}
+
+class DeviceImageMaker final : public ImageMaker {
+ public:
+  DeviceImageMaker(const DataPipeline& pipeline, const std::atomic<int>& stop)
+      : ImageMaker(pipeline, stop), cropper_(make_augmenter(crop_options(pipeline.augment))) {}
+
+ private:
+  MadeSample make_one(const SampleTask& task, const Origin& origin, SpanWriter& spans) override {
+    const DevicePlan& device = pipeline_.plan->on_device;
+    const bool is_asked = device.decodes_sample(task.execution);
+    std::string_view refusal;
+    MadeSample made;
+    const auto stored = read(task, origin, spans, nullptr, [&](std::span<const std::byte> bytes) {
+      if (is_asked) refusal = leave_stored(task, origin.sample, bytes, made);
+    });
+    if (!made.is_stored) {
+      decode(task, origin.sample, stored, spans,
+             [&](const Decoded& decoded) { made.copied = put_pixels(task, decoded); });
+    }
+    if (device.decodes() && made.is_stored) pipeline_.decodes->count_device();
+    if (device.decodes() && !made.is_stored) pipeline_.decodes->count_cpu(refusal);
+    made.read = deliver_stored(stored);
+    return made;
+  }
+
+  // Puts the stored bytes into the slot. Returns why not, or "".
+  std::string_view leave_stored(const SampleTask& task, std::int64_t sample,
+                                std::span<const std::byte> stored, MadeSample& made) const {
+    const dataset::ImageFacts facts = dataset::image_facts(stored);
+    if (const std::string_view refusal = find_refusal(facts, stored); !refusal.empty())
+      return refusal;
+    const auto bytes = static_cast<Bytes>(stored.size());
+    const std::optional<Bytes> offset = task.room->take(bytes, pipeline_.plan->layout);
+    if (!offset) return DecodeCounts::kNoRoom;
+    std::memcpy(task.place + *offset, stored.data(), stored.size());
+    SampleEntry entry;
+    entry.kind = SampleEntry::Kind::stored;
+    entry.offset = *offset;
+    entry.bytes = bytes;
+    entry.recipe =
+        augmenter_->choose(task.execution.epoch, sample,
+                           {static_cast<int>(facts.width), static_cast<int>(facts.height)});
+    entry.held = entry.recipe.region;
+    put_entry(task, entry);
+    made.is_stored = true;
+    made.copied = bytes;
+    return "";
+  }
+
+  // Returns the bytes in the slot.
+  Bytes put_pixels(const SampleTask& task, const Decoded& decoded) {
+    const Pixels& pixels = decoded.pixels;
+    SampleEntry entry;
+    entry.kind = SampleEntry::Kind::pixels;
+    entry.held = pixels.region;
+    entry.scale_denominator = pixels.scale_denominator;
+    entry.recipe = decoded.recipe;
+    entry.bytes = pixel_bytes(pixels.region);
+    const BatchLayout& layout = pipeline_.plan->layout;
+    std::optional<Bytes> offset;
+    if (entry.bytes <= kMaxCrops * layout.crop_bytes) offset = task.room->take(entry.bytes, layout);
+    if (!offset) return put_crop(task, decoded);
+    entry.offset = *offset;
+    const std::size_t row = kPixelBytes * static_cast<std::size_t>(pixels.region.width);
+    for (int y = 0; y < pixels.region.height; ++y) {
+      std::memcpy(task.place + *offset + static_cast<std::size_t>(y) * row,
+                  pixels.data + static_cast<std::size_t>(y) * pixels.stride, row);
+    }
+    put_entry(task, entry);
+    return entry.bytes;
+  }
+
+  Bytes put_crop(const SampleTask& task, const Decoded& decoded) {
+    const int side = pipeline_.augment.size;
+    SampleEntry entry;
+    entry.kind = SampleEntry::Kind::crop;
+    entry.held = {0, 0, side, side};
+    entry.recipe = decoded.recipe;
+    entry.bytes = pixel_bytes(entry.held);
+    entry.offset = task.room->take(entry.bytes, pipeline_.plan->layout).value();
+    AugmentRecipe crop = decoded.recipe;
+    crop.step_count = 0;
+    cropper_->apply(decoded.pixels, crop, task.place + entry.offset);
+    put_entry(task, entry);
+    return entry.bytes;
+  }
+
+  static void put_entry(const SampleTask& task, const SampleEntry& entry) {
+    std::memcpy(task.place + static_cast<std::size_t>(task.position) * sizeof entry, &entry,
+                sizeof entry);
+  }
+
+  std::unique_ptr<Augmenter> cropper_;
+};
+
+}  // namespace
+
+std::unique_ptr<SampleMaker> make_device_image_maker(const DataPipeline& pipeline,
+                                                     const std::atomic<int>& stop) {
+  return std::make_unique<DeviceImageMaker>(pipeline, stop);
+}
+
+}  // namespace loaderscope::native

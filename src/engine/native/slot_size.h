@@ -1,0 +1,27 @@
+// The size of slots whose samples differ in size.
+#pragma once
+
+#include <atomic>
+
+#include "engine/pipeline/batch_layout.h"
+#include "loaderscope/augment.h"
+#include "loaderscope/source.h"
+#include "source/options.h"
+
+namespace loaderscope::native {
+
+// Pixels that are larger than this number of crops cost more to copy than to resize in a worker.
+inline constexpr Bytes kMaxCrops = 8;
+
+struct SlotSizeOptions {
+  std::int64_t batch_size = 0;
+  double stored_share = 0;  // share of the samples that are left as stored bytes; else pixels
+  const AugmentOptions* augment = nullptr;
+  std::uint64_t seed = 0;
+};
+
+// Reads some samples of the data, drawn by the seed. Samples that cannot be read are left out.
+BatchLayout choose_layout(const Source& source, const SlotSizeOptions& options,
+                          const SourceContext& context);
+
+}  // namespace loaderscope::native
