@@ -59,7 +59,4 @@ class Cublas {
 // Pythons that `prefixes` hold (pip's nvidia/cu13/lib and nvidia/cublas/lib).
 std::vector<std::string> cublas_libraries(const std::vector<std::filesystem::path>& prefixes);
 
-// Returns the Pythons of this process's environment: VIRTUAL_ENV, CONDA_PREFIX, PATH and ~/.local.
-std::vector<std::filesystem::path> python_prefixes();
-
 }  // namespace loaderscope::cuda

@@ -8,6 +8,7 @@
 #include "base/thread_meter.h"
 #include "device/cuda/cublas.h"
 #include "device/cuda/kernels.h"
+#include "device/cuda/library_search.h"
 #include "device/cuda/runtime.h"
 
 namespace loaderscope::cuda {

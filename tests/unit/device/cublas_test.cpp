@@ -7,6 +7,7 @@
 
 #include <array>
 
+#include "device/cuda/library_search.h"
 #include "environment.h"
 #include "unit/source/temp_folder.h"
 
