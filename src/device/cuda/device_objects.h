@@ -33,6 +33,8 @@ class DeviceObjects {
   void* host_memory(std::size_t bytes, std::string_view what);  // page-locked
   void keep(Graph graph);
   void products();  // prepares matrix products on the chosen device
+  // Gives up what belongs to a lost device: nothing is freed.
+  void abandon() { frees_.clear(); }
 
  private:
   Runtime& runtime_;

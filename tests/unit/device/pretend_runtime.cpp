@@ -127,6 +127,38 @@ void PretendRuntime::advance() {
     moved = false;
     for (auto& stream : streams_) moved = advance(*stream) || moved;
   }
+  run_ended_actions();
+}
+
+void PretendRuntime::run_ended_actions() {
+  while (!actions_.empty() && actions_.begin()->first <= clock()) {
+    const std::function<void()> action = std::move(actions_.begin()->second);
+    actions_.erase(actions_.begin());
+    action();
+  }
+}
+
+void PretendRuntime::submit_work(Stream stream, const std::string& what, Nanos duration,
+                                 std::function<void()> action) {
+  const Lock lock(mutex_);
+  Task task;
+  task.duration = duration;
+  task.noted.what = what;
+  task.action = std::move(action);
+  submit(stream, std::move(task));
+}
+
+void PretendRuntime::free_all() {
+  const Lock lock(mutex_);
+  while (!allocated_.empty()) free(allocated_.begin()->first);
+}
+
+void PretendRuntime::hang(Stream stream) {
+  const Lock lock(mutex_);
+  Task task;
+  task.kind = Kind::wait;
+  task.event = &never_;
+  submit(stream, std::move(task));
 }
 
 // Places the tasks of a stream up to the first whose time is not known yet.
@@ -151,6 +183,7 @@ bool PretendRuntime::advance(PretendStream& stream) {
       task.noted.begin = at;
       task.noted.end = stream.tail;
       done_.push_back(task.noted);
+      if (task.action) actions_.emplace(stream.tail, std::move(task.action));
     }
     stream.tasks.pop_front();
     moved = true;
@@ -208,6 +241,8 @@ Status PretendRuntime::synchronise(Event event) {
     if (!real_time_) now_ = std::max(now_, at);
   }
   if (real_time_) loaderscope::sleep_until(at);
+  const Lock lock(mutex_);
+  run_ended_actions();
   return {};
 }
 
@@ -222,6 +257,8 @@ Status PretendRuntime::synchronise_device() {
     if (!real_time_) now_ = std::max(now_, until);
   }
   if (real_time_) loaderscope::sleep_until(until);
+  const Lock lock(mutex_);
+  run_ended_actions();
   return {};
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -37,6 +38,15 @@ class PretendRuntime : public Runtime {
   Bytes memory = Bytes{1} << 40, host_memory = Bytes{1} << 40;
   // From the `after`-th call on, `call` fails with that error.
   void fail(const std::string& call, int after, const std::string& name);
+
+  // Submits work of another pretended library. `action` runs when the work ends, in the order of
+  // the ends, within a later call.
+  void submit_work(Stream stream, const std::string& what, Nanos duration,
+                   std::function<void()> action);
+  // From now on, no work of the stream begins.
+  void hang(Stream stream);
+  // Frees the memory that a lost device keeps.
+  void free_all();
 
   // The calls and work so far.
   struct Work {
@@ -99,6 +109,7 @@ class PretendRuntime : public Runtime {
     Work noted;
     PretendEvent* event = nullptr;
     Gate gate;
+    std::function<void()> action{};
   };
   struct PretendStream {
     std::deque<Task> tasks;  // tasks whose end is unknown
@@ -113,6 +124,7 @@ class PretendRuntime : public Runtime {
   void submit(Stream stream, Task task);
   void advance();
   bool advance(PretendStream& stream);
+  void run_ended_actions();
   bool pass_gate(const Task& task, Nanos at);
   Status take_memory(std::size_t bytes, Bytes& left, void*& place);  // page-aligned
   void launch_work(Stream stream, const std::string& what, Nanos duration,
@@ -131,6 +143,8 @@ class PretendRuntime : public Runtime {
   std::map<std::int64_t, std::map<std::int32_t, Nanos>> arrivals_;  // keys: gate's step and rank
   const AbortWord* abort_ = nullptr;
   std::vector<Work> done_;
+  std::multimap<Nanos, std::function<void()>> actions_;  // keys: ends of their work
+  PretendEvent never_;
   std::int64_t owned_ = 0;
 };
 

@@ -1,0 +1,48 @@
+// Images that nvJPEG refuses: decoded on the host and copied into device memory.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <optional>
+
+#include "device/cuda/device_objects.h"
+#include "device/cuda/jpeg_chunk.h"
+#include "device/cuda/nvjpeg_session.h"
+#include "device/cuda/runtime.h"
+#include "loaderscope/decode.h"
+#include "loaderscope/errors.h"
+
+namespace loaderscope::cuda {
+
+class HostJpegs {
+ public:
+  // Takes page-locked memory for two images of at most `bytes`. `objects` outlives this object.
+  HostJpegs(Runtime& runtime, DeviceObjects& objects, std::unique_ptr<Decoder> decoder,
+            std::size_t bytes);
+
+  // Decodes the region and submits its copy. `error` is set if the image has no pixels. Returns
+  // false if the limit came first. Requires task.bytes() of at most `bytes`.
+  bool decode(const JpegTask& task, Stream stream, const WaitLimit& limit,
+              std::optional<SampleError>& error);
+  // Waits for all copies. Returns false if the limit came first.
+  bool wait(const WaitLimit& limit);
+
+ private:
+  struct Buffer {
+    std::byte* place = nullptr;
+    Event copied;
+    bool is_used = false;
+  };
+
+  bool wait(Buffer& buffer, const WaitLimit& limit);
+
+  Runtime& runtime_;
+  DeviceObjects& objects_;
+  const std::unique_ptr<Decoder> decoder_;
+  const std::size_t bytes_;
+  std::array<Buffer, 2> buffers_;  // take turns: one is copied while the other is filled
+  std::size_t next_ = 0;
+};
+
+}  // namespace loaderscope::cuda

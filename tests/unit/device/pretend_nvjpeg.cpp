@@ -1,0 +1,288 @@
+#include "unit/device/pretend_nvjpeg.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "dataset/image_facts.h"
+#include "dataset/jpeg_engines.h"
+#include "loaderscope/errors.h"
+
+namespace loaderscope::cuda {
+namespace {
+
+using nvjpeg::Code;
+
+// Adds an object and returns it as the handle that the caller sees.
+template <class Opaque, class Pretended>
+Opaque keep(std::map<void*, std::unique_ptr<Pretended>>& all, std::unique_ptr<Pretended> one) {
+  void* key = one.get();
+  all[key] = std::move(one);
+  return static_cast<Opaque>(key);
+}
+
+template <class Pretended>
+Pretended* find(const std::map<void*, std::unique_ptr<Pretended>>& all, void* key) {
+  const auto found = all.find(key);
+  if (found != all.end()) return found->second.get();
+  ADD_FAILURE() << "nvJPEG is called with an object that does not exist";
+  return nullptr;
+}
+
+template <class Pretended>
+Code erase(std::map<void*, std::unique_ptr<Pretended>>& all, void* key) {
+  if (all.erase(key) == 1) return Code::success;
+  ADD_FAILURE() << "an object of nvJPEG is freed twice";
+  return Code::invalid_parameter;
+}
+
+nvjpeg::Subsampling subsampling(std::string_view name) {
+  using nvjpeg::Subsampling;
+  if (name == "444") return Subsampling::s444;
+  if (name == "422") return Subsampling::s422;
+  if (name == "420") return Subsampling::s420;
+  if (name == "440") return Subsampling::s440;
+  if (name == "411") return Subsampling::s411;
+  return name == "grey" ? Subsampling::grey : Subsampling::unknown;
+}
+
+std::span<const std::byte> stored_bytes(const JpegBatch& batch, std::size_t i) {
+  return std::as_bytes(std::span(batch.data[i], batch.lengths[i]));
+}
+
+}  // namespace
+
+PretendNvjpeg::PretendNvjpeg(PretendRuntime& runtime)
+    : runtime_(runtime), libjpeg_(make_any_decoder({})) {}
+
+int PretendNvjpeg::calls(const std::string& call) const {
+  const auto found = calls_.find(call);
+  return found == calls_.end() ? 0 : found->second;
+}
+
+std::int64_t PretendNvjpeg::owned() const {
+  return std::ssize(handles_) + std::ssize(states_) + std::ssize(headers_) + std::ssize(params_);
+}
+
+// --- objects ---
+
+Code PretendNvjpeg::make_handle(nvjpeg::Backend backend, nvjpeg::Allocator* device,
+                                nvjpeg::Allocator* pinned, nvjpeg::Handle& handle) {
+  called("make_handle");
+  if (backend == nvjpeg::Backend::hardware && engines == 0) return Code::arch_mismatch;
+  auto made = std::make_unique<PretendHandle>();
+  made->backend = backend;
+  if (device != nullptr) made->device = *device;
+  if (pinned != nullptr) made->pinned = *pinned;
+  handle = keep<nvjpeg::Handle>(handles_, std::move(made));
+  return Code::success;
+}
+
+Code PretendNvjpeg::free_handle(nvjpeg::Handle handle) { return erase(handles_, handle); }
+
+Code PretendNvjpeg::count_engines(nvjpeg::Handle handle, unsigned& engine_count,
+                                  unsigned& core_count) {
+  called("count_engines");
+  if (find(handles_, handle) == nullptr) return Code::invalid_parameter;
+  engine_count = engines;
+  core_count = cores;
+  return Code::success;
+}
+
+Code PretendNvjpeg::make_state(nvjpeg::Handle handle, nvjpeg::State& state) {
+  auto made = std::make_unique<PretendState>();
+  made->handle = find(handles_, handle);
+  state = keep<nvjpeg::State>(states_, std::move(made));
+  return Code::success;
+}
+
+Code PretendNvjpeg::free_state(nvjpeg::State state) {
+  if (PretendState* pretended = find(states_, state)) {
+    EXPECT_FALSE(*pretended->is_busy) << "a state is freed while it decodes";
+    release(*pretended);
+  }
+  return erase(states_, state);
+}
+
+Code PretendNvjpeg::make_header(nvjpeg::Handle, nvjpeg::Header& header) {
+  header = keep<nvjpeg::Header>(headers_, std::make_unique<PretendHeader>());
+  return Code::success;
+}
+
+Code PretendNvjpeg::free_header(nvjpeg::Header header) { return erase(headers_, header); }
+
+Code PretendNvjpeg::make_params(nvjpeg::Handle, nvjpeg::Params& params) {
+  params = keep<nvjpeg::Params>(params_, std::make_unique<PretendParams>());
+  return Code::success;
+}
+
+Code PretendNvjpeg::free_params(nvjpeg::Params params) { return erase(params_, params); }
+
+// --- one image ---
+
+Code PretendNvjpeg::parse(nvjpeg::Handle, std::span<const std::byte> stored, nvjpeg::Header header,
+                          JpegFacts& facts) {
+  called("parse");
+  const dataset::ImageFacts known = dataset::image_facts(stored);
+  if (known.kind != dataset::Kind::jpeg || !known.damage.empty()) return Code::bad_jpeg;
+  if (known.more_needed) return Code::incomplete_bitstream;
+  facts.width = static_cast<unsigned>(known.width);
+  facts.height = static_cast<unsigned>(known.height);
+  facts.components = static_cast<unsigned>(known.components);
+  facts.encoding = known.progressive ? nvjpeg::Encoding::progressive
+                   : known.baseline  ? nvjpeg::Encoding::baseline
+                                     : nvjpeg::Encoding::unknown;
+  facts.subsampling = subsampling(known.subsampling);
+  if (PretendHeader* pretended = find(headers_, header))
+    pretended->is_for_engines = dataset::engine_refusal(known).empty();
+  return Code::success;
+}
+
+Code PretendNvjpeg::set_region(nvjpeg::Params params, const Region& region) {
+  called("set_region");
+  if (PretendParams* pretended = find(params_, params)) pretended->region = region;
+  return Code::success;
+}
+
+Code PretendNvjpeg::set_whole_image(nvjpeg::Params params) {
+  called("set_whole_image");
+  if (PretendParams* pretended = find(params_, params)) pretended->region.reset();
+  return Code::success;
+}
+
+Code PretendNvjpeg::ask_support(nvjpeg::Handle handle, nvjpeg::Header header, nvjpeg::Params params,
+                                bool& is_supported) {
+  called("ask_support");
+  EXPECT_EQ(find(handles_, handle)->backend, nvjpeg::Backend::hardware);
+  is_supported = find(headers_, header)->is_for_engines &&
+                 (has_regions || !find(params_, params)->region.has_value());
+  return Code::success;
+}
+
+// --- batches ---
+
+Code PretendNvjpeg::grow(PretendState& state, std::size_t bytes, std::size_t pinned_bytes) {
+  const auto grow_one = [](std::optional<nvjpeg::Allocator>& from, void*& place, std::size_t& size,
+                           std::size_t wanted) {
+    if (!from || wanted <= size) return true;
+    if (place != nullptr) from->release(from->context, place, size, nullptr);
+    place = nullptr;
+    size = 0;
+    if (from->allocate(from->context, &place, wanted, nullptr) != 0) return false;
+    size = wanted;
+    return true;
+  };
+  const bool fits = grow_one(state.handle->device, state.memory, state.bytes, bytes) &&
+                    grow_one(state.handle->pinned, state.pinned, state.pinned_bytes, pinned_bytes);
+  return fits ? Code::success : Code::allocator_failure;
+}
+
+void PretendNvjpeg::release(PretendState& state) {
+  const auto release_one = [](std::optional<nvjpeg::Allocator>& from, void* place,
+                              std::size_t size) {
+    if (place != nullptr) {
+      EXPECT_EQ(from->release(from->context, place, size, nullptr), 0);
+    }
+  };
+  release_one(state.handle->device, state.memory, state.bytes);
+  release_one(state.handle->pinned, state.pinned, state.pinned_bytes);
+}
+
+Code PretendNvjpeg::allocate(nvjpeg::Handle, nvjpeg::State state, std::size_t batch, int width,
+                             int height) {
+  called("allocate");
+  const std::size_t pixels = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
+  return grow(*find(states_, state), batch * 3 * pixels, batch * pixels);
+}
+
+Code PretendNvjpeg::begin_batch(nvjpeg::Handle, nvjpeg::State state, std::size_t batch) {
+  called("begin_batch");
+  PretendState* pretended = find(states_, state);
+  EXPECT_FALSE(*pretended->is_busy) << "a state begins a batch while it decodes the last one";
+  pretended->batch = batch;
+  return Code::success;
+}
+
+void PretendNvjpeg::Decoded::write() const {
+  EXPECT_EQ(std::memcmp(stored, bytes.data(), bytes.size()), 0)
+      << "stored bytes changed before they were decoded";
+  const std::size_t rows = rgb.size() / row;
+  for (std::size_t y = 0; y < rows; ++y)
+    std::memcpy(to.channel[0] + y * to.pitch[0], rgb.data() + y * row, row);
+}
+
+// Returns nothing if libjpeg cannot decode it.
+std::optional<PretendNvjpeg::Decoded> PretendNvjpeg::decode_one(const JpegBatch& batch,
+                                                                std::size_t i) {
+  Decoded decoded;
+  decoded.stored = batch.data[i];
+  decoded.bytes.assign(batch.data[i], batch.data[i] + batch.lengths[i]);
+  decoded.to = batch.destinations[i];
+  try {
+    const ImageHeader header = libjpeg_->open(stored_bytes(batch, i));
+    Region region{0, 0, header.width, header.height};
+    if (batch.params != nullptr) region = find(params_, batch.params[i])->region.value_or(region);
+    const Pixels pixels = libjpeg_->decode(region);
+    decoded.row = static_cast<std::size_t>(region.width) * 3;
+    for (int y = 0; y < region.height; ++y) {
+      const std::uint8_t* row = pixels.data + static_cast<std::size_t>(y) * pixels.stride;
+      decoded.rgb.insert(decoded.rgb.end(), row, row + decoded.row);
+    }
+  } catch (const SampleError&) {
+    return std::nullopt;
+  }
+  return decoded;
+}
+
+Code PretendNvjpeg::find_result(const JpegBatch& batch) {
+  const auto scripted = call_gives.find(calls("decode"));
+  if (scripted != call_gives.end()) return scripted->second;
+  for (std::size_t i = 0; image_gives && i < batch.count; ++i) {
+    if (const Code code = image_gives(stored_bytes(batch, i)); code != Code::success) return code;
+  }
+  return Code::success;
+}
+
+void PretendNvjpeg::lose_device() {
+  for (const char* call : {"record", "query", "synchronise", "synchronise_device", "copy_in"})
+    runtime_.fail(call, runtime_.calls(call), "cudaErrorIllegalAddress");
+}
+
+Code PretendNvjpeg::decode(nvjpeg::Handle handle, nvjpeg::State state, const JpegBatch& batch,
+                           Stream stream) {
+  called("decode");
+  batches_.push_back(batch.count);
+  const bool has_engines = find(handles_, handle)->backend == nvjpeg::Backend::hardware;
+  EXPECT_EQ(batch.params != nullptr, has_engines);
+  PretendState& used = *find(states_, state);
+  EXPECT_EQ(std::exchange(used.batch, 0), batch.count) << "a batch has not begun";
+  if (calls("decode") == loses_at) {
+    lose_device();
+    return Code::execution_failed;
+  }
+  if (const Code code = find_result(batch); code != Code::success) return code;
+  std::vector<Decoded> images;
+  std::size_t bytes = 0, stored = 0;
+  for (std::size_t i = 0; i < batch.count; ++i) {
+    std::optional<Decoded> decoded = decode_one(batch, i);
+    if (!decoded) return damaged_gives;
+    bytes += decoded->rgb.size();
+    stored += decoded->bytes.size();
+    images.push_back(std::move(*decoded));
+  }
+  if (const Code grown = grow(used, bytes, stored); grown != Code::success) return grown;
+  if (calls("decode") == hangs_at) runtime_.hang(stream);
+  const std::size_t together = has_engines ? std::size_t{engines} * cores : 1;
+  const auto rounds = static_cast<Nanos>((batch.count + together - 1) / together);
+  *used.is_busy = true;
+  runtime_.submit_work(stream, "jpeg", rounds * image_takes,
+                       [images = std::move(images), is_busy = used.is_busy] {
+                         for (const Decoded& image : images) image.write();
+                         *is_busy = false;
+                       });
+  return Code::success;
+}
+
+}  // namespace loaderscope::cuda
