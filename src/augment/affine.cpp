@@ -7,6 +7,7 @@
 
 #include "augment/kernels.h"
 #include "augment/operation.h"
+#include "augment/warp_math.h"
 
 namespace loaderscope::augment {
 namespace {
@@ -35,37 +36,21 @@ RecipeStep warp_step(const Motion& m) {
   return step;
 }
 
-constexpr double kFarthest = 32000;  // pixels; beyond it 16 + 16 bits do not hold a place
-constexpr int kSegment = 2 * kPad;   // outputs whose places are counted up from one exact place
+static_assert(kSegment % kPad == 0);
 
-std::int32_t fixed_pixels(double pixels) {
-  return static_cast<std::int32_t>(std::lround(pixels * 65536));
-}
-
-void make_segment(const Bordered& source, const RecipeStep& step, double x, int y,
+void make_segment(const Bordered& source, const RecipeStep& step, int x, int y,
                   std::span<std::uint32_t> out) {
-  const auto& v = step.values;
-  const double centre = source.size / 2.0, dx = x + 0.5 - centre, dy = y + 0.5 - centre;
-  const double from_x = v[0] * dx + v[1] * dy + v[2] + centre - 0.5;
-  const double from_y = v[3] * dx + v[4] * dy + v[5] + centre - 0.5;
-  const double length = static_cast<double>(out.size());
-  const auto farthest = [&](double from, double per_pixel) {
-    return std::max(std::abs(from), std::abs(from + per_pixel * length));
-  };
-  if (std::max(farthest(from_x, v[0]), farthest(from_y, v[3])) < kFarthest) {
-    const Ray ray{fixed_pixels(from_x), fixed_pixels(from_y), fixed_pixels(v[0]),
-                  fixed_pixels(v[3])};
+  const double* const v = step.values.data();
+  const WarpSegment segment = warp_segment(v, source.size, x, y, static_cast<int>(out.size()));
+  if (!segment.is_far) {
+    const Ray ray{to_fixed(segment.x), to_fixed(segment.y), to_fixed(v[0]), to_fixed(v[3])};
     return sample_ray(source, ray, out.size(), out.data());
   }
   // Some of it may be near: each pixel by itself, the far ones outside.
   for (std::size_t i = 0; i < out.size(); ++i) {
-    const auto place = [i](double from, double per_pixel) {
-      return fixed_pixels(
-          std::clamp(from + per_pixel * static_cast<double>(i), -kFarthest, kFarthest));
-    };
+    const FixedPlace place = far_place(segment, v, static_cast<int>(i));
     std::array<std::uint32_t, kPad> same{};
-    const Ray ray{place(from_x, v[0]), place(from_y, v[3]), 0, 0};
-    sample_ray(source, ray, same.size(), same.data());
+    sample_ray(source, {place.x, place.y, 0, 0}, same.size(), same.data());
     out[i] = same[0];
   }
 }
@@ -123,7 +108,7 @@ void Warp::apply(Image& image, const RecipeStep& step) {
   for (int y = 0; y < image.size; ++y) {
     for (std::size_t x = 0; x < image.stride; x += kSegment) {
       const std::size_t n = std::min<std::size_t>(kSegment, image.stride - x);
-      make_segment(source, step, static_cast<double>(x), y, {image.row(y) + x, n});
+      make_segment(source, step, static_cast<int>(x), y, {image.row(y) + x, n});
     }
   }
 }

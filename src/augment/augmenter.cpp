@@ -8,6 +8,7 @@
 #include "augment/emitter.h"
 #include "augment/kernels.h"
 #include "augment/operation.h"
+#include "augment/resample_math.h"
 #include "augment/taps.h"
 #include "loaderscope/decode.h"
 #include "loaderscope/errors.h"
@@ -49,7 +50,7 @@ void Resampler::prepare(const View& view, const Pixels& pixels, bool mirrored) {
   const int d = pixels.scale_denominator;
   make_taps(reduced(view.x, d), {size_, antialias_, mirrored}, columns_);
   make_taps(reduced(view.y, d), {size_, antialias_, false}, rows_);
-  fraction_ = std::min(7, 22 - columns_.bits);  // 8 + fraction + bits must stay below 31
+  fraction_ = row_fraction(columns_.bits);
   const Region& held = pixels.region;
   check(held);
   find_source(pixels, held);
@@ -94,9 +95,9 @@ void Resampler::make_row(int y, std::uint32_t* out) {
     blended_[i] = source_ + static_cast<std::size_t>(row) * stride_;
   }
   const std::size_t n = std::max(values_, kVectorBytes);
-  if (rows_.pairs == 1 && rows_.bits == 14 && fraction_ == 7) {
-    const int odd = (rows_.weight(0, y) >> 16) * 2;
-    blend_two_rows(blended_[0], blended_[1], std::min(odd, 32767), n, row_.data());
+  if (is_two_rows(rows_.pairs, rows_.bits, fraction_)) {
+    const int weight = two_row_weight(rows_.weight(0, y));
+    blend_two_rows(blended_[0], blended_[1], weight, n, row_.data());
   } else {
     const RowBlend blend{blended_.data(), rows_.weights.data() + y,
                          rows_.padded,    rows_.pairs,

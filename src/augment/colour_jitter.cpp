@@ -1,8 +1,8 @@
 // torchvision's ColorJitter on 8-bit images: each change rounds down to 8 bits before the next.
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
+#include "augment/colour_math.h"
 #include "augment/kernels.h"
 #include "augment/operation.h"
 
@@ -10,9 +10,6 @@ namespace loaderscope::augment {
 namespace {
 
 constexpr std::size_t kChanges = 4;  // brightness, contrast, saturation, hue
-constexpr double kOne = 65536;
-
-std::int32_t fixed(double value) { return static_cast<std::int32_t>(std::lround(value * kOne)); }
 
 class ColourJitter final : public ImageOperation {
  public:
@@ -23,7 +20,7 @@ class ColourJitter final : public ImageOperation {
     step.order.fill(RecipeStep::kNoChange);
     std::size_t count = 0;
     for (const std::size_t change : order(draws)) {
-      if (ranges_[change].is(change == 3 ? 0 : 1)) continue;  // not asked for
+      if (ranges_[change].is(change == kHue ? 0 : 1)) continue;  // not asked for
       step.order[count++] = static_cast<std::uint8_t>(change);
       step.values[change] = draws.uniform(static_cast<std::uint32_t>(change), ranges_[change]);
     }
@@ -43,9 +40,8 @@ class ColourJitter final : public ImageOperation {
   std::array<Range, kChanges> ranges_;
 };
 
-// Away from the mean of the grey image, or towards it. The padding of the rows is left out of the
-// mean.
-void change_contrast(Image& image, double factor) {
+// The mean of the grey image. The padding of the rows is left out.
+double mean_grey(const Image& image) {
   std::int64_t sum = 0;
   for (int y = 0; y < image.size; ++y) {
     const std::uint32_t* row = image.row(y);
@@ -55,13 +51,7 @@ void change_contrast(Image& image, double factor) {
     std::copy(row + whole, row + image.size, rest.begin());
     sum += sum_grey(rest.data(), rest.size());
   }
-  const double mean = static_cast<double>(sum) / (static_cast<double>(image.size) * image.size);
-  scale_values(image.pixels.data(), image.pixels.size(), fixed(factor), fixed((1 - factor) * mean));
-}
-
-std::int32_t sixths(double turns) {
-  const std::int32_t circle = fixed(6);
-  return (fixed(6 * turns) + circle) % circle;
+  return mean_of(sum, image.size);
 }
 
 }  // namespace
@@ -69,13 +59,17 @@ std::int32_t sixths(double turns) {
 void change_colours(Image& image, const RecipeStep& step) {
   std::uint32_t* const pixels = image.pixels.data();
   const std::size_t n = image.pixels.size();
-  for (const std::uint8_t change : step.order) {
-    if (change == RecipeStep::kNoChange) return;
-    const double factor = step.values[change];
-    if (change == 0) scale_values(pixels, n, fixed(factor), 0);
-    if (change == 1) change_contrast(image, factor);
-    if (change == 2) blend_grey(pixels, n, fixed(factor));
-    if (change == 3) turn_hue(pixels, n, sixths(factor));
+  for (const std::uint8_t number : step.order) {
+    if (number == RecipeStep::kNoChange) return;
+    const double mean = number == kContrast ? mean_grey(image) : 0;
+    const ColourChange change = make_change(number, step.values[number], mean);
+    if (number == kSaturation) {
+      blend_grey(pixels, n, change.factor);
+    } else if (number == kHue) {
+      turn_hue(pixels, n, change.factor);
+    } else {
+      scale_values(pixels, n, change.factor, change.offset);
+    }
   }
 }
 
@@ -87,7 +81,7 @@ Operation make_colour_jitter(std::string_view parameters, int) {
   if (given.empty()) given = {"0.4", "0.4", "0.4", "0.1"};
   std::array<Range, kChanges> ranges = {{{1, 1}, {1, 1}, {1, 1}, {0, 0}}};
   for (std::size_t i = 0; i < given.size(); ++i) {
-    ranges[i] = parse_spread(given[i], kNames[i], i == 3 ? 0 : 1, i == 3 ? kTurn : kFactor);
+    ranges[i] = parse_spread(given[i], kNames[i], i == kHue ? 0 : 1, i == kHue ? kTurn : kFactor);
   }
   return std::make_unique<ColourJitter>(ranges);
 }

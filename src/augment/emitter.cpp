@@ -1,27 +1,14 @@
 #include "augment/emitter.h"
 
-#include <bit>
-#include <cmath>
 #include <cstring>
+
+#include "augment/pixel_math.h"
 
 namespace loaderscope::augment {
 
 std::size_t element_bytes(Transfer transfer) {
   if (transfer == Transfer::f32) return 4;
   return transfer == Transfer::f16 ? 2 : 1;
-}
-
-std::uint16_t half_bits(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  const auto sign = static_cast<std::uint16_t>((bits >> 16) & 0x8000u);
-  const float size = std::abs(value);
-  if (size >= 65520.0f) return static_cast<std::uint16_t>(sign | 0x7c00u);  // rounds to infinity
-  if (size < 0x1p-14f) {  // subnormal: units of 2^-24
-    return static_cast<std::uint16_t>(sign | static_cast<unsigned>(std::nearbyint(size * 0x1p24f)));
-  }
-  const std::uint32_t magnitude = (bits & 0x7fffffffu) - (112u << 23);
-  const std::uint32_t rounded = magnitude + 0xfffu + ((magnitude >> 13) & 1u);
-  return static_cast<std::uint16_t>(sign | (rounded >> 13));
 }
 
 Emitter::Emitter(const AugmentOptions& options, const Normalise& normalise)
@@ -32,8 +19,8 @@ Emitter::Emitter(const AugmentOptions& options, const Normalise& normalise)
       scaling_(make_scaling(normalise)) {
   for (std::size_t c = 0; c < 3; ++c) {
     for (std::size_t value = 0; value < 256; ++value) {
-      const float centred = static_cast<float>(value) - scaling_.subtract[c];
-      floats_[c][value] = centred * scaling_.multiply[c];
+      floats_[c][value] =
+          scaled_value(static_cast<int>(value), scaling_.subtract[c], scaling_.multiply[c]);
       halves_[c][value] = half_bits(floats_[c][value]);
     }
   }

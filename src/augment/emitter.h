@@ -15,7 +15,6 @@
 namespace loaderscope::augment {
 
 std::size_t element_bytes(Transfer transfer);
-std::uint16_t half_bits(float value);  // IEEE binary16, rounded to nearest even
 
 class Emitter {
  public:

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "augment/taps.h"
+#include "augment/warp_math.h"
 
 namespace loaderscope::augment {
 
@@ -73,7 +74,6 @@ struct Bordered {
   std::size_t stride = 0;
   int size = 0;
 };
-inline constexpr int kBorder = 2;
 // Bilinear samples at (x + i * dx, y + i * dy), in pixel centres with 16 binary places, for a
 // multiple of kPad.
 struct Ray {

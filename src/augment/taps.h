@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "augment/tap_weights.h"
 #include "loaderscope/augment.h"
 
 namespace loaderscope::augment {
@@ -20,6 +21,10 @@ inline AxisMap reduced(const AxisMap& axis, int denominator) {
   const double d = denominator;
   return {axis.start / d, axis.scale / d, axis.low / denominator,
           (axis.high + denominator - 1) / denominator};
+}
+
+inline TapAxis tap_axis(const AxisMap& axis) {
+  return {axis.start, axis.scale, axis.low, axis.high};
 }
 
 // Pixels that any filter of this product reads for `outputs` outputs: at most max(1, scale) on both
@@ -46,10 +51,9 @@ struct Taps {
   int pairs = 1;
   int bits = 14;  // 14 .. 20: more, the more pixels share the weight, so that rounding stays small
   std::size_t padded = 0;
-  std::vector<std::int32_t> first;  // per output, from read.low on; 0 in the padding
-  std::vector<std::int32_t>
-      weights;  // [pair][padded]: even tap in the low half, odd tap in the high half
-  Span read;    // the pixels that have a weight
+  std::vector<std::int32_t> first;    // per output, from read.low on; 0 in the padding
+  std::vector<std::int32_t> weights;  // [pair][padded], packed by pack_pair()
+  Span read;                          // the pixels that have a weight
 
   std::int32_t weight(int pair, int output) const {
     return weights[static_cast<std::size_t>(pair) * padded + static_cast<std::size_t>(output)];
@@ -61,6 +65,9 @@ struct TapOptions {
   bool antialias = true;
   bool reversed = false;  // the outputs in mirrored order
 };
+
+// The pixels that have a weight.
+Span read_span(const AxisMap& axis, const TapOptions& options);
 
 // The weights of PyTorch's bilinear interpolation with half-pixel centres: two taps, or with
 // `antialias` a triangle as wide as the reduction. Reuses the memory of `taps`.

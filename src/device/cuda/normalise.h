@@ -4,11 +4,7 @@
 
 #include <cstdint>
 
-#ifdef __CUDACC__
-#define LOADERSCOPE_ON_DEVICE __host__ __device__
-#else
-#define LOADERSCOPE_ON_DEVICE
-#endif
+#include "base/on_device.h"
 
 namespace loaderscope::cuda {
 

@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "augment/emitter.h"
+#include "augment/pixel_math.h"
 #include "unit/augment/reference.h"
 
 namespace loaderscope::test {
