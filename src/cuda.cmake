@@ -47,10 +47,12 @@ else()
   endif()
 endif()
 
-# loaderscope_cuda_sources(TARGET FILE.cu...): kernels as part of the target.
+# loaderscope_cuda_sources(TARGET FILE.cu...): kernels as part of the target. No product is fused with a sum: kernels round as
+# the host does.
 function(loaderscope_cuda_sources target)
   if(NOT LOADERSCOPE_CUDA12)
     target_sources(${target} PRIVATE ${ARGN})
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-fmad=false>)
     return()
   endif()
   set(gpus --cuda-gpu-arch=sm_75 --cuda-gpu-arch=sm_80 --cuda-gpu-arch=sm_86 --cuda-gpu-arch=sm_90
@@ -61,7 +63,7 @@ function(loaderscope_cuda_sources target)
     set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}.cu.o)
     add_custom_command(OUTPUT ${object}
       COMMAND ${LOADERSCOPE_CUDA_CLANG} -x cuda --cuda-path=${LOADERSCOPE_CUDA12} ${gpus} -Wno-unknown-cuda-version
-        -std=c++17 -O3 -fPIC -Wall -Wextra -Werror -I${PROJECT_SOURCE_DIR}/src -I${PROJECT_SOURCE_DIR}/include
+        -std=c++17 -O3 -ffp-contract=off -fPIC -Wall -Wextra -Werror -I${PROJECT_SOURCE_DIR}/src -I${PROJECT_SOURCE_DIR}/include
         -I${PROJECT_SOURCE_DIR}/tests -MD -MT ${object} -MF ${object}.d -c ${source} -o ${object}
       DEPENDS ${source} DEPFILE ${object}.d VERBATIM)
     set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)

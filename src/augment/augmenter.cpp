@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -32,7 +31,6 @@ class Resampler {
   void make_row(int y, std::uint32_t* out);
 
  private:
-  void check(const Region& held) const;
   void find_source(const Pixels& pixels, const Region& held);
 
   int size_;
@@ -52,21 +50,12 @@ void Resampler::prepare(const View& view, const Pixels& pixels, bool mirrored) {
   make_taps(reduced(view.y, d), {size_, antialias_, false}, rows_);
   fraction_ = row_fraction(columns_.bits);
   const Region& held = pixels.region;
-  check(held);
+  check_held(columns_.read, rows_.read, held);
   find_source(pixels, held);
   // A kernel loads two pixels per pair and a little more: up to 8 values beyond the last weight.
   const std::size_t padded = values_ + 6 * static_cast<std::size_t>(columns_.pairs) + kVectorBytes;
   if (row_.size() < padded) row_.resize(padded);
   blended_.resize(2 * static_cast<std::size_t>(rows_.pairs));
-}
-
-void Resampler::check(const Region& held) const {
-  const Span& x = columns_.read;
-  const Span& y = rows_.read;
-  if (x.low < held.x || x.high > held.x + held.width || y.low < held.y ||
-      y.high > held.y + held.height) {
-    throw std::logic_error("augment was given less of the image than it chose");
-  }
 }
 
 // Kernels read whole vectors. Where a row is shorter than one, it is copied to where there is room.
@@ -275,7 +264,7 @@ void mirror(Image& image) {
 
 Image::Image(int side, int rows)
     : size(side),
-      stride((static_cast<std::size_t>(side) + kPad - 1) / kPad * kPad),
+      stride(static_cast<std::size_t>(padded(side))),
       pixels(stride * static_cast<std::size_t>(rows)) {}
 
 }  // namespace augment

@@ -51,7 +51,7 @@ double mean_grey(const Image& image) {
     std::copy(row + whole, row + image.size, rest.begin());
     sum += sum_grey(rest.data(), rest.size());
   }
-  return mean_of(sum, image.size);
+  return grey_mean(sum, image.size);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace loaderscope::augment {
 
 // Numbers of the changes in a recipe.
 inline constexpr int kBrightness = 0, kContrast = 1, kSaturation = 2, kHue = 3;
-inline constexpr std::int32_t kCircle = 6 << 16;  // of hues: sixths with 16 binary places
+inline constexpr std::int32_t kCircle = 6 << 16;  // all hues: sixths with 16 binary places
 
 struct ColourChange {
   int number = kBrightness;
@@ -30,7 +30,7 @@ LOADERSCOPE_ON_DEVICE inline ColourChange make_change(int number, double value, 
 }
 
 // The mean of an image of size x size pixels.
-LOADERSCOPE_ON_DEVICE inline double mean_of(std::int64_t sum, int size) {
+LOADERSCOPE_ON_DEVICE inline double grey_mean(std::int64_t sum, int size) {
   return static_cast<double>(sum) / (static_cast<double>(size) * size);
 }
 
@@ -46,12 +46,12 @@ LOADERSCOPE_ON_DEVICE inline Rgb scale_pixel(const Rgb& c, std::int32_t factor,
 }
 
 // torchvision's luma, 0.2989 R + 0.587 G + 0.114 B, rounded down.
-LOADERSCOPE_ON_DEVICE inline std::int32_t grey_of(const Rgb& c) {
+LOADERSCOPE_ON_DEVICE inline std::int32_t grey_value(const Rgb& c) {
   return (c.red * 19589 + c.green * 38470 + c.blue * 7471) >> 16;
 }
 
-LOADERSCOPE_ON_DEVICE inline std::int32_t hue_of(const Rgb& c, std::int32_t most,
-                                                 std::int32_t chroma) {
+LOADERSCOPE_ON_DEVICE inline std::int32_t hue_value(const Rgb& c, std::int32_t most,
+                                                    std::int32_t chroma) {
   const bool is_red = most == c.red, is_green = most == c.green;
   const std::int32_t difference = is_red     ? c.green - c.blue
                                   : is_green ? c.blue - c.red
@@ -80,7 +80,7 @@ LOADERSCOPE_ON_DEVICE inline Rgb turn_pixel(const Rgb& c, std::int32_t turn) {
   const std::int32_t most = larger(c.red, larger(c.green, c.blue));
   const std::int32_t least = smaller(c.red, smaller(c.green, c.blue));
   const std::int32_t chroma = most - least;
-  const std::int32_t turned = hue_of(c, most, chroma) + turn;
+  const std::int32_t turned = hue_value(c, most, chroma) + turn;
   const std::int32_t hue = turned < kCircle ? turned : turned - kCircle;
   return {channel_at(hue, 0, least, chroma), channel_at(hue, 2, least, chroma),
           channel_at(hue, 4, least, chroma)};
@@ -89,7 +89,7 @@ LOADERSCOPE_ON_DEVICE inline Rgb turn_pixel(const Rgb& c, std::int32_t turn) {
 LOADERSCOPE_ON_DEVICE inline Rgb changed(const Rgb& c, const ColourChange& change) {
   if (change.number == kHue) return turn_pixel(c, change.factor);
   if (change.number != kSaturation) return scale_pixel(c, change.factor, change.offset);
-  return scale_pixel(c, change.factor, grey_of(c) * ((1 << 16) - change.factor));
+  return scale_pixel(c, change.factor, grey_value(c) * ((1 << 16) - change.factor));
 }
 
 }  // namespace loaderscope::augment

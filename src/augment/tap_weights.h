@@ -9,7 +9,13 @@
 
 namespace loaderscope::augment {
 
+// Outputs in a table and pixels in a row are padded to a multiple of this, the most pixels that a
+// kernel of the host makes at once.
+inline constexpr int kPad = 16;
+
 inline constexpr int kMinBits = 14, kMaxBits = 20;
+
+LOADERSCOPE_ON_DEVICE inline int padded(int outputs) { return (outputs + kPad - 1) / kPad * kPad; }
 
 template <class Value>
 LOADERSCOPE_ON_DEVICE inline Value smaller(Value a, Value b) {

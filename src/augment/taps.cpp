@@ -1,13 +1,14 @@
 #include "augment/taps.h"
 
+#include <stdexcept>
+
 namespace loaderscope::augment {
 namespace {
 
 void reserve(const TapOptions& options, const TapShape& shape, Taps& taps) {
-  const int padded = (options.outputs + kPad - 1) / kPad * kPad;
   taps.pairs = shape.pairs;
   taps.bits = shape.bits;
-  taps.padded = static_cast<std::size_t>(padded);
+  taps.padded = static_cast<std::size_t>(padded(options.outputs));
   taps.first.assign(taps.padded, 0);
   taps.weights.assign(taps.padded * static_cast<std::size_t>(shape.pairs), 0);
 }
@@ -18,6 +19,13 @@ Span read_span(const AxisMap& axis, const TapOptions& options) {
   const TapAxis plain = tap_axis(axis);
   const TapShape shape = tap_shape(plain, options.antialias);
   return {tap_window(plain, shape, 0).begin, tap_window(plain, shape, options.outputs - 1).end};
+}
+
+void check_held(const Span& x, const Span& y, const Region& held) {
+  if (x.low < held.x || x.high > held.x + held.width || y.low < held.y ||
+      y.high > held.y + held.height) {
+    throw std::logic_error("augment was given less of the image than it chose");
+  }
 }
 
 void make_taps(const AxisMap& axis, const TapOptions& options, Taps& taps) {

@@ -41,9 +41,6 @@ inline Span span_read(const AxisMap& axis, int outputs) {
           high < axis.high ? static_cast<int>(high) : axis.high};
 }
 
-// Outputs in a table are padded to a multiple of this, the most pixels that a kernel makes at once.
-inline constexpr int kPad = 16;
-
 // Output i = sum over k of w(k, i).low * pixel[p + 2 k] + w(k, i).high * pixel[p + 2 k + 1], where
 // p = read.low + first[i], and the weights of an output sum to exactly 1 << bits. Weights beyond
 // the last pixel that may be read are 0.
@@ -68,6 +65,9 @@ struct TapOptions {
 
 // The pixels that have a weight.
 Span read_span(const AxisMap& axis, const TapOptions& options);
+
+// Throws std::logic_error if the pixels of `held` lack a part of what both axes read.
+void check_held(const Span& x, const Span& y, const Region& held);
 
 // The weights of PyTorch's bilinear interpolation with half-pixel centres: two taps, or with
 // `antialias` a triangle as wide as the reduction. Reuses the memory of `taps`.

@@ -60,12 +60,11 @@ LOADERSCOPE_ON_DEVICE inline std::int32_t counted_up(std::int32_t from, std::int
                                        static_cast<std::uint32_t>(per_pixel));
 }
 
-// The place of output (x, y) of an image whose rows are padded to `padded` outputs.
-LOADERSCOPE_ON_DEVICE inline FixedPlace warp_place(const double* values, int size, int padded,
-                                                   int x, int y) {
+// The place of output (x, y). The last segment of a row ends with the padding.
+LOADERSCOPE_ON_DEVICE inline FixedPlace warp_place(const double* values, int size, int x, int y) {
   const int output = x % kSegment, first = x - output;
-  const WarpSegment segment =
-      warp_segment(values, size, first, y, smaller(kSegment, padded - first));
+  const int outputs = smaller(kSegment, padded(size) - first);
+  const WarpSegment segment = warp_segment(values, size, first, y, outputs);
   if (segment.is_far) return far_place(segment, values, output);
   return {counted_up(to_fixed(segment.x), to_fixed(values[0]), output),
           counted_up(to_fixed(segment.y), to_fixed(values[3]), output)};

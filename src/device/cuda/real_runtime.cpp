@@ -116,6 +116,9 @@ class RealRuntime : public Runtime {
   Status normalise(const Normalisation& job, Stream stream) override {
     return status(launch_normalise(job, native(stream)));
   }
+  Status augment(const AugmentJob& job, Stream stream) override {
+    return status(launch_augment(job, native(stream)));
+  }
   void begin_products() override { cublas().open(device()); }
   void end_products() override { cublas().close(device()); }
   Status gemm(const Gemm& gemm, Stream stream) override {

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "device/cuda/augment_job.h"
 #include "device/cuda/normalise.h"
 #include "loaderscope/units.h"
 
@@ -113,6 +114,7 @@ class Runtime {
   virtual Status spin(const Spin& spin, Stream stream) = 0;
   virtual Status gate(const Gate& gate, Stream stream) = 0;
   virtual Status normalise(const Normalisation& job, Stream stream) = 0;
+  virtual Status augment(const AugmentJob& job, Stream stream) = 0;
   // The matrix library of the chosen device, in use from the first `begin` until `end` was called
   // as often.
   virtual void begin_products() = 0;
