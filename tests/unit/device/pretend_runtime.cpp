@@ -9,6 +9,7 @@
 #include "base/sleep.h"
 #include "base/thread_meter.h"
 #include "loaderscope/device.h"
+#include "unit/device/pretend_augment.h"
 
 namespace loaderscope::cuda {
 
@@ -396,6 +397,16 @@ Status PretendRuntime::normalise(const Normalisation& job, Stream stream) {
   for (std::int64_t i = 0; i < job.values(); ++i) job.floats[i] = normalised(job, i);
   launch_work(stream, "normalise", job.values(), job.floats);
   return called("normalise");
+}
+
+Status PretendRuntime::augment(const AugmentJob& job, Stream stream) {
+  const Lock lock(mutex_);
+  const Status status = called("augment");
+  if (!status.ok()) return status;
+  if (job.size > kMaxKernelSize) return {1, "cudaErrorInvalidValue"};  // too much shared memory
+  augment_on_host(job);
+  launch_work(stream, "augment", job.values(), job.out);
+  return {};
 }
 
 void PretendRuntime::begin_products() {

@@ -88,6 +88,7 @@ class PretendRuntime : public Runtime {
   Status spin(const Spin& spin, Stream stream) override;
   Status gate(const Gate& gate, Stream stream) override;
   Status normalise(const Normalisation& job, Stream stream) override;
+  Status augment(const AugmentJob& job, Stream stream) override;
   void begin_products() override;
   void end_products() override;
   Status gemm(const Gemm& gemm, Stream stream) override;
