@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "dataset/options.h"
 #include "dataset/writer.h"
+#include "device/decode_ways.h"
 #include "engine/import/import_engine.h"
 #include "experiment/compare/comparability.h"
 #include "experiment/compare/quantities.h"
@@ -72,6 +73,7 @@ const std::vector<FamilyListing>& families() {
       table_listing("source", "--source", source_table()),
       table_listing("compression", "", compression_table()),
       table_listing("decoder", "", decoder_table()),
+      table_listing("decode", "", decode_way_table()),
       table_listing("operation", "--augment", operation_table()),
       word_listing<Executor>("executor", "--executor"),
       word_listing<TaskShape>("task", "--task"),

@@ -63,5 +63,25 @@ TEST_F(OldDriver, ReportsOldDriverInListOfDevices) {
   EXPECT_THAT(first_line(run_binary({"list", "memory"}).out), Not(HasSubstr("driver")));
 }
 
+TEST_F(OldDriver, ReportsOldDriverInListOfDecodeWays) {
+  const json rows = json::parse(run_binary({"list", "decode", "--json"}).out).at(0).at("rows");
+  ASSERT_EQ(rows.size(), 4U);
+  EXPECT_TRUE(rows.at(0).at("available"));
+  for (std::size_t way : {1U, 2U, 3U}) EXPECT_THAT(rows.at(way).at("reason"), StartsWith(kTooOld));
+}
+
+// The reason of each way is that of the device, if there is no GPU.
+TEST(ListDecode, NamesWaysAndReasons) {
+  const json devices = json::parse(run_binary({"list", "device", "--json"}).out).at(0).at("rows");
+  const json ways = json::parse(run_binary({"list", "decode", "--json"}).out).at(0).at("rows");
+  std::vector<std::string> names;
+  for (const json& way : ways) names.push_back(way.at("name"));
+  EXPECT_EQ(names, (std::vector<std::string>{"cpu", "gpu", "hw", "split"}));
+  EXPECT_TRUE(ways.at(0).at("available"));
+  if (devices.at(0).at("available")) GTEST_SKIP() << "there is a GPU here";
+  for (std::size_t way : {1U, 2U, 3U})
+    EXPECT_EQ(ways.at(way).at("reason"), devices.at(0).at("reason"));
+}
+
 }  // namespace
 }  // namespace loaderscope::testing_cli

@@ -132,7 +132,7 @@ std::string path_of_function(const void* function, const std::string& name) {
 }
 
 // The library keeps threads and memory of the GPU, so that a usable one is never unloaded.
-NvjpegLibrary load_one(const std::string& name) {
+NvjpegLibrary load_one(const std::string& name, int driver) {
   void* library = open_library(name);
   if (library == nullptr) {
     const char* why = ::dlerror();
@@ -149,6 +149,13 @@ NvjpegLibrary load_one(const std::string& name) {
     return {nullptr, fmt::format("{} is nvJPEG {}, which is too old: {}.{} or newer is needed; "
                                  "pip install nvidia-nvjpeg brings one.",
                                  name, version.text(), kMinNvjpeg.first, kMinNvjpeg.second)};
+  }
+  if (version.major > driver / 1000) {
+    return {nullptr,
+            fmt::format("{} is nvJPEG {}, which needs a driver for CUDA {}, and this driver is for "
+                        "CUDA {}.{}; install a newer driver, or an older nvJPEG: pip install "
+                        "nvidia-nvjpeg-cu12.",
+                        name, version.text(), version.major, driver / 1000, driver % 1000 / 10)};
   }
   if (!missing.empty()) {
     return {nullptr, fmt::format("{} is nvJPEG {}, and it lacks the function {}; pip install "
@@ -178,10 +185,10 @@ std::string name_of(nvjpeg::Code code) {
                                 : fmt::format("nvJPEG status {}", static_cast<int>(code));
 }
 
-NvjpegLibrary load_nvjpeg(const std::vector<std::string>& libraries) {
+NvjpegLibrary load_nvjpeg(const std::vector<std::string>& libraries, int driver) {
   std::string reason;
   for (const std::string& name : libraries) {
-    NvjpegLibrary loaded = load_one(name);
+    NvjpegLibrary loaded = load_one(name, driver);
     if (loaded.nvjpeg != nullptr) return loaded;
     if (reason.empty()) reason = loaded.reason;
   }
@@ -208,11 +215,11 @@ std::vector<std::string> nvjpeg_libraries(const std::filesystem::path& toolkits,
   return libraries;
 }
 
-const NvjpegLibrary& find_nvjpeg() {
-  static const NvjpegLibrary found = [] {
+const NvjpegLibrary& find_nvjpeg(int driver) {
+  static const NvjpegLibrary found = [&] {
     const char* named = std::getenv("LOADERSCOPE_NVJPEG");
-    if (named != nullptr && *named != '\0') return load_nvjpeg({named});
-    return load_nvjpeg(nvjpeg_libraries("/usr/local", python_prefixes()));
+    if (named != nullptr && *named != '\0') return load_nvjpeg({named}, driver);
+    return load_nvjpeg(nvjpeg_libraries("/usr/local", python_prefixes()), driver);
   }();
   return found;
 }

@@ -84,12 +84,13 @@ struct NvjpegLibrary {
   std::string reason;
 };
 
-// Loads the first usable library. `libraries`: names for the dynamic linker, or paths.
-NvjpegLibrary load_nvjpeg(const std::vector<std::string>& libraries);
+// Loads the first usable library. `libraries`: names for the dynamic linker, or paths. `driver`:
+// the newest CUDA that the driver supports, 13000 for 13.0.
+NvjpegLibrary load_nvjpeg(const std::vector<std::string>& libraries, int driver);
 
-// Loads the library that LOADERSCOPE_NVJPEG names, or else one of nvjpeg_libraries(). The result is
-// kept, because a loaded library stays.
-const NvjpegLibrary& find_nvjpeg();
+// Loads the library that LOADERSCOPE_NVJPEG names, or else one of nvjpeg_libraries(). The result of
+// the first call is kept, because a loaded library stays.
+const NvjpegLibrary& find_nvjpeg(int driver);
 
 // Returns possible places of nvJPEG: the dynamic linker's own, toolkits below `toolkits`
 // (/usr/local), and the packages of the Pythons that `prefixes` hold.

@@ -16,10 +16,13 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
 
+constexpr int kDriver = 13'000;
+
 TEST(NvjpegLibrary, TakesFirstUsableLibrary) {
   const NvjpegLibrary found =
       load_nvjpeg({"libnvjpeg-that-is-nowhere.so.13", LOADERSCOPE_PRETEND_NVJPEG_11,
-                   LOADERSCOPE_PRETEND_NVJPEG_13});
+                   LOADERSCOPE_PRETEND_NVJPEG_13},
+                  kDriver);
   ASSERT_NE(found.nvjpeg, nullptr) << found.reason;
   EXPECT_EQ(found.reason, "");
   EXPECT_EQ(found.nvjpeg->version().text(), "13.1.2");
@@ -27,7 +30,7 @@ TEST(NvjpegLibrary, TakesFirstUsableLibrary) {
 }
 
 TEST(NvjpegLibrary, CallsLoadedFunctions) {
-  const NvjpegLibrary found = load_nvjpeg({LOADERSCOPE_PRETEND_NVJPEG_13});
+  const NvjpegLibrary found = load_nvjpeg({LOADERSCOPE_PRETEND_NVJPEG_13}, kDriver);
   ASSERT_NE(found.nvjpeg, nullptr) << found.reason;
   nvjpeg::Handle handle = nullptr;
   EXPECT_EQ(found.nvjpeg->make_handle(nvjpeg::Backend::hardware, nullptr, nullptr, handle),
@@ -35,21 +38,28 @@ TEST(NvjpegLibrary, CallsLoadedFunctions) {
 }
 
 TEST(NvjpegLibrary, ReportsOldVersion) {
-  const NvjpegLibrary found = load_nvjpeg({LOADERSCOPE_PRETEND_NVJPEG_11});
+  const NvjpegLibrary found = load_nvjpeg({LOADERSCOPE_PRETEND_NVJPEG_11}, kDriver);
   EXPECT_EQ(found.nvjpeg, nullptr);
   EXPECT_THAT(found.reason, HasSubstr("is nvJPEG 11.1.2, which is too old: 11.9 or newer"));
 }
 
+TEST(NvjpegLibrary, ReportsDriverThatIsTooOld) {
+  const NvjpegLibrary found = load_nvjpeg({LOADERSCOPE_PRETEND_NVJPEG_13}, 12'040);
+  EXPECT_EQ(found.nvjpeg, nullptr);
+  EXPECT_THAT(found.reason, HasSubstr("is nvJPEG 13.1.2, which needs a driver for CUDA 13, and "
+                                      "this driver is for CUDA 12.4"));
+}
+
 TEST(NvjpegLibrary, ReportsMissingFunction) {
-  const NvjpegLibrary found = load_nvjpeg({"libc.so.6"});
+  const NvjpegLibrary found = load_nvjpeg({"libc.so.6"}, kDriver);
   EXPECT_EQ(found.nvjpeg, nullptr);
   EXPECT_EQ(found.reason, "libc.so.6 is not nvJPEG: it lacks the function nvjpegGetProperty.");
 }
 
 TEST(NvjpegLibrary, ReportsMissingLibrary) {
-  EXPECT_THAT(load_nvjpeg({"libnvjpeg-that-is-nowhere.so.13"}).reason,
+  EXPECT_THAT(load_nvjpeg({"libnvjpeg-that-is-nowhere.so.13"}, kDriver).reason,
               HasSubstr("libnvjpeg not found"));
-  EXPECT_THAT(load_nvjpeg({"/nowhere/libnvjpeg.so.13"}).reason,
+  EXPECT_THAT(load_nvjpeg({"/nowhere/libnvjpeg.so.13"}, kDriver).reason,
               HasSubstr("libnvjpeg cannot be loaded: /nowhere/libnvjpeg.so.13: cannot open"));
 }
 
@@ -75,7 +85,7 @@ TEST(NvjpegPlaces, IncludesToolkitsAndPackagesOfPython) {
 }
 
 TEST(NvjpegLibrary, LoadsRealLibraryIfInstalled) {
-  const NvjpegLibrary& found = find_nvjpeg();
+  const NvjpegLibrary& found = find_nvjpeg(kDriver);
   if (found.nvjpeg == nullptr) GTEST_SKIP() << found.reason;
   EXPECT_FALSE(found.nvjpeg->version().is_before(11, 9));
   EXPECT_THAT(found.nvjpeg->path(), HasSubstr("nvjpeg"));
