@@ -16,23 +16,23 @@ namespace {
 using nvjpeg::Code;
 
 // Adds an object and returns it as the handle that the caller sees.
-template <class Opaque, class Pretended>
-Opaque keep(std::map<void*, std::unique_ptr<Pretended>>& all, std::unique_ptr<Pretended> one) {
-  void* key = one.get();
-  all[key] = std::move(one);
+template <class Opaque, class Objects, class Pointer>
+Opaque keep(Objects& all, Pointer object) {
+  void* key = object.get();
+  all[key] = std::move(object);
   return static_cast<Opaque>(key);
 }
 
-template <class Pretended>
-Pretended* find(const std::map<void*, std::unique_ptr<Pretended>>& all, void* key) {
+template <class Objects>
+auto* find(const Objects& all, void* key) {
   const auto found = all.find(key);
   if (found != all.end()) return found->second.get();
   ADD_FAILURE() << "nvJPEG is called with an object that does not exist";
-  return nullptr;
+  return static_cast<decltype(found->second.get())>(nullptr);
 }
 
-template <class Pretended>
-Code erase(std::map<void*, std::unique_ptr<Pretended>>& all, void* key) {
+template <class Objects>
+Code erase(Objects& all, void* key) {
   if (all.erase(key) == 1) return Code::success;
   ADD_FAILURE() << "an object of nvJPEG is freed twice";
   return Code::invalid_parameter;
@@ -50,6 +50,11 @@ nvjpeg::Subsampling subsampling(std::string_view name) {
 
 std::span<const std::byte> stored_bytes(const JpegBatch& batch, std::size_t i) {
   return std::as_bytes(std::span(batch.data[i], batch.lengths[i]));
+}
+
+bool is_same(const std::optional<Region>& a, const std::optional<Region>& b) {
+  if (!a || !b) return a.has_value() == b.has_value();
+  return a->x == b->x && a->y == b->y && a->width == b->width && a->height == b->height;
 }
 
 }  // namespace
@@ -208,6 +213,12 @@ Code PretendNvjpeg::begin_batch(nvjpeg::Handle, nvjpeg::State state, std::size_t
 void PretendNvjpeg::Decoded::write() const {
   EXPECT_EQ(std::memcmp(stored, bytes.data(), bytes.size()), 0)
       << "stored bytes changed before they were decoded";
+  EXPECT_EQ(*data_entry, stored) << "the arrays of a call changed before its end";
+  EXPECT_EQ(to_entry->channel[0], to.channel[0]) << "the arrays of a call changed before its end";
+  if (params != nullptr) {
+    EXPECT_TRUE(is_same(params->region, region))
+        << "parameters changed before the end of their call";
+  }
   const std::size_t rows = rgb.size() / row;
   for (std::size_t y = 0; y < rows; ++y)
     std::memcpy(to.channel[0] + y * to.pitch[0], rgb.data() + y * row, row);
@@ -223,7 +234,13 @@ std::optional<PretendNvjpeg::Decoded> PretendNvjpeg::decode_one(const JpegBatch&
   try {
     const ImageHeader header = libjpeg_->open(stored_bytes(batch, i));
     Region region{0, 0, header.width, header.height};
-    if (batch.params != nullptr) region = find(params_, batch.params[i])->region.value_or(region);
+    decoded.data_entry = &batch.data[i];
+    decoded.to_entry = &batch.destinations[i];
+    if (batch.params != nullptr) {
+      decoded.params = params_.at(batch.params[i]);
+      decoded.region = decoded.params->region;
+      region = decoded.region.value_or(region);
+    }
     const Pixels pixels = libjpeg_->decode(region);
     decoded.row = static_cast<std::size_t>(region.width) * 3;
     for (int y = 0; y < region.height; ++y) {
@@ -262,7 +279,13 @@ Code PretendNvjpeg::decode(nvjpeg::Handle handle, nvjpeg::State state, const Jpe
     lose_device();
     return Code::execution_failed;
   }
-  if (const Code code = find_result(batch); code != Code::success) return code;
+  if (const Code code = find_result(batch); code != Code::success) {
+    // A part of the work was submitted before the call failed.
+    *used.is_busy = true;
+    runtime_.submit_work(stream, "failed jpeg", image_takes,
+                         [is_busy = used.is_busy] { *is_busy = false; });
+    return code;
+  }
   std::vector<Decoded> images;
   std::size_t bytes = 0, stored = 0;
   for (std::size_t i = 0; i < batch.count; ++i) {

@@ -1,6 +1,7 @@
 // An nvJPEG that only pretends. It decodes with libjpeg, in the stream order of a pretended
 // runtime: pixels are in device memory when the work of their call ends. It fails the test if
-// stored bytes change before that, or if a state is used while its last call runs.
+// stored bytes, arrays or parameters of the call change before that, or if a state is used while
+// its last call runs.
 #pragma once
 
 #include <cstddef>
@@ -86,6 +87,11 @@ class PretendNvjpeg : public Nvjpeg {
     std::vector<std::uint8_t> rgb;
     std::size_t row = 0;
     nvjpeg::Image to;
+    // Entries of the arrays of the call, which nvJPEG may read until the end.
+    const unsigned char* const* data_entry = nullptr;
+    const nvjpeg::Image* to_entry = nullptr;
+    std::shared_ptr<PretendParams> params{};
+    std::optional<Region> region{};
 
     void write() const;
   };
@@ -104,7 +110,7 @@ class PretendNvjpeg : public Nvjpeg {
   std::map<void*, std::unique_ptr<PretendHandle>> handles_;
   std::map<void*, std::unique_ptr<PretendState>> states_;
   std::map<void*, std::unique_ptr<PretendHeader>> headers_;
-  std::map<void*, std::unique_ptr<PretendParams>> params_;
+  std::map<void*, std::shared_ptr<PretendParams>> params_;
 };
 
 }  // namespace loaderscope::cuda
