@@ -80,6 +80,8 @@ std::vector<Ceiling> list_ceilings(const RunRecord& record, const Analysis& anal
 // One sentence each, without a newline; "" when there is nothing to say.
 std::string rate_line(const RunRecord& record, const Analysis& analysis);
 std::string window_line(const RunRecord& record, const Analysis& analysis);
+// "" if no GPU was to decode.
+std::string decoding_line(const RunRecord& record);
 std::string ranks_line(const RunRecord& record, const Analysis& analysis);
 // Begins why_line(), so that the page can link the words in it.
 inline constexpr std::string_view kWhyLineBegin = "Waiting for batches takes ";

@@ -206,6 +206,8 @@ std::optional<Candidate> prefetch_wastes_memory(const FindingInput& facts);
 std::optional<Candidate> device_prefetch_too_shallow(const FindingInput& facts);
 double waited_for_gpu(const FindingInput& facts);  // share of the window for what the GPU makes
 std::optional<Candidate> cpu_would_do(const FindingInput& facts);
+std::optional<Candidate> silent_fallback(const FindingInput& facts);
+double waited_for_host_decode(const FindingInput& facts);
 
 std::optional<Candidate> pageable_copies(const FindingInput& facts);
 std::optional<Candidate> copy_not_overlapped(const FindingInput& facts);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "analysis/findings/finding_input.h"
 #include "analysis/totals.h"
@@ -25,7 +26,54 @@ std::string without_pause(const char* works, double share) {
                      works, format_percent(share));
 }
 
+constexpr std::string_view kRefused = "decode.refused_";
+constexpr double kMinFallback = 0.05;  // share of the images
+constexpr double kLeftOfAll = 0.05;    // work of the workers that is left at least
+// Reasons that another encoding of the images removes.
+constexpr std::array<std::string_view, 6> kEncodings = {"format", "progressive", "cmyk",
+                                                        "coding", "subsampling", "scans"};
+
+bool is_encoding(std::string_view reason) {
+  return std::find(kEncodings.begin(), kEncodings.end(), reason) != kEncodings.end();
+}
+
 }  // namespace
+
+double waited_for_host_decode(const FindingInput& facts) {
+  const Account& account = facts.analysis.account;
+  return facts.share(account.stall[Cause::decode] - account.device.decode);
+}
+
+// Workers decode images that the engines refuse. The fix is another encoding, which only the
+// owner of the data can give them.
+std::optional<Candidate> silent_fallback(const FindingInput& facts) {
+  double refused = 0, encoded = 0;
+  std::string reasons;
+  for (const Metric& metric : facts.record.metrics) {
+    if (!metric.name.starts_with(kRefused)) continue;
+    const std::string reason = metric.name.substr(kRefused.size());
+    refused += metric.value;
+    if (is_encoding(reason)) encoded += metric.value;
+    reasons += fmt::format("{}{} {:.0f}", reasons.empty() ? "" : ", ", reason, metric.value);
+  }
+  const double asked =
+      refused + facts.metric(metric::decode_by_engines) + facts.metric(metric::decode_by_cuda);
+  if (asked <= 0 || encoded < kMinFallback * asked ||
+      waited_for_host_decode(facts) < kMinReportedShare)
+    return std::nullopt;
+  Candidate candidate;
+  candidate.evidence = fmt::format(
+      "the CPU decodes {} of the images that the GPU was to decode ({}), and the trainer waits {} "
+      "of the time for it",
+      format_percent(refused / asked), reasons, format_percent(waited_for_host_decode(facts)));
+  candidate.pytorch =
+      "store the images as baseline JPEG: loaderscope data pack PHOTOS tar:SHARDS --encode jpeg:90";
+  // The workers keep those that the GPU was not to decode. The GPU decodes the others.
+  const double left = std::max(facts.metric(metric::decode_by_cpu) - encoded, kLeftOfAll * encoded);
+  candidate.options = {{{std::string(name_of(Stage::decode)) + ".speed",
+                         real_to_text(std::round(10 * (left + encoded) / left) / 10)}}};
+  return candidate;
+}
 
 std::optional<Candidate> device_prefetch_too_shallow(const FindingInput& facts) {
   if (!waits_for_device(facts.analysis.account)) return std::nullopt;

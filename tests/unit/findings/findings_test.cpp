@@ -137,6 +137,17 @@ const FindingScenario kCases[] = {
              "cost = gpu-augment=10us",
      COMPUTE "workers = 8\ncost = decode=4ms\ndecode = hw\ncost = gpu-decode=100us\n"
              "cost = gpu-augment=10us"},
+    {"silent-fallback",
+     COMPUTE "workers = 2\ncost = decode=20ms\ndecode = split:0.5\ncost = gpu-decode=10us\n"
+             "cost = gpu-augment=10us",
+     COMPUTE "workers = 2\ncost = decode=20ms\ndecode = split:0.5\ncost = gpu-decode=10us\n"
+             "cost = gpu-augment=10us",
+     true,
+     [](RunRecord& record) {
+       add_metric(record, "decode.by_engines", 900);
+       add_metric(record, "decode.by_cpu", 120);
+       add_metric(record, "decode.refused_progressive", 100);
+     }},
     {"whole-batch-tasks",
      COMPUTE "workers = 4\nprefetch = 1\nsamples = 160\npersistent-workers = true\n"
              "cost = decode=4ms:sleep",
