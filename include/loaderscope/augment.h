@@ -74,6 +74,7 @@ struct SampleEntry {
     crop,    // decoded RGB, cut out, resized and mirrored: only the steps of the recipe are left
   };
   Kind kind = Kind::stored;
+  std::int64_t sample = 0;      // index in the data set
   Bytes offset = 0, bytes = 0;  // place in the slot
   Region held;                  // pixels and crop: size of the RGB; stored: region to decode
   int scale_denominator = 1;    // pixels: as in Pixels

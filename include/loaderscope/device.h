@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "loaderscope/augment.h"
+#include "loaderscope/errors.h"
 #include "loaderscope/events.h"
 #include "loaderscope/rows.h"
 #include "loaderscope/run_record.h"
@@ -60,6 +62,33 @@ struct LaneTask {
   Nanos duration = 0;  // alone on the device
 };
 
+// The most decoded pixels of one image that a device holds. Larger images are for the host.
+inline constexpr Bytes kMaxRegionBytes = Bytes{48} << 20;
+
+// Facts that a device needs before it makes batches of mixed slots.
+struct MakePlan {
+  AugmentOptions augment;
+  std::int64_t batch = 0;  // samples
+  Bytes slot_bytes = 0;    // size of a mixed slot
+  bool decodes = false;
+  // Maxima and mean of samples that were drawn. Others may be larger.
+  int width = 0, height = 0;
+  Bytes mean_region_bytes = 0;  // decoded pixels that a crop needs
+};
+
+// The loader's part while a device makes a batch, on the thread that calls make().
+class MakeListener {
+ public:
+  enum class Way : std::uint8_t { cuda, cpu };
+  virtual ~MakeListener() = default;
+  // A stored sample was not decoded by JPEG engines. `reason` is one word, or "".
+  virtual void decoded(Way way, std::string_view reason) = 0;
+  // Makes the next good sample of the data set in place of one that cannot be decoded. Writes its
+  // crop to `crop` and returns its recipe. Throws RunError if the run must not continue.
+  virtual AugmentRecipe replace(const SampleEntry& entry, const SampleError& error,
+                                std::byte* crop) = 0;
+};
+
 // A batch for the device to make.
 struct MakeJob {
   std::span<const LaneTask> tasks = {};  // run one after another
@@ -68,6 +97,7 @@ struct MakeJob {
   const std::byte* slot = nullptr;
   Bytes bytes = 0;  // filled part of the slot
   std::int32_t samples = 0;
+  MakeListener* listener = nullptr;  // set with a slot
 };
 
 // Times of one step on the device.
@@ -111,7 +141,10 @@ class Device {
   // Makes the batch of the next step on the device: its compute waits for the tasks. Steps come in
   // order. For the device thread of the rank. The default throws RunError: the device makes
   // nothing.
-  virtual void make(const MakeJob& job);
+  virtual bool make(const MakeJob& job);
+  // Takes the memory to make batches of mixed slots. Called once, before the slots are made and
+  // before the first step. Does nothing by default.
+  virtual void prepare(const MakePlan& plan);
   // Returns the times of the next step in order, as soon as they are known.
   virtual std::optional<DeviceTimes> collect() = 0;
 
@@ -125,6 +158,9 @@ class Device {
   virtual DeviceFacts facts() const { return {}; }
   // Unblocks the thread of the device when the run must stop. Any thread may call it.
   virtual void cancel() {}
+  // Waits a little for submitted work, after all threads have ended. False: the work does not end,
+  // or the device is lost. Then neither the device nor its memory may be freed.
+  virtual bool end() { return true; }
 };
 
 // A row of record/devices.def. device_kind() has its kind.

@@ -65,7 +65,9 @@ std::unique_ptr<HostSlots> Device::wrap_slots(MemoryMode mode, std::byte* place,
   return memory_row(mode).wrap_existing(place, count, slot_bytes);
 }
 
-void Device::make(const MakeJob&) {
+void Device::prepare(const MakePlan&) {}
+
+bool Device::make(const MakeJob&) {
   throw RunError("this device makes no batches", "leave out --decode and --augment-on");
 }
 

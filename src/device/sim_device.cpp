@@ -58,7 +58,7 @@ class SimDevice : public Device {
   bool wait_copied(std::int64_t step) override;
   void submit_compute(std::int64_t step, Nanos duration) override;
   bool wait_computed(std::int64_t step) override;
-  void make(const MakeJob& job) override;
+  bool make(const MakeJob& job) override;
   std::optional<DeviceTimes> collect() override;
   DeviceFacts facts() const override;
 
@@ -168,13 +168,14 @@ void SimDevice::submit_compute(std::int64_t index, Nanos duration) {
   if (barrier_->has_lanes) barrier_->placed.notify_all();  // other ends are due
 }
 
-void SimDevice::make(const MakeJob& job) {
+bool SimDevice::make(const MakeJob& job) {
   const std::lock_guard lock(barrier_->mutex);
   const Nanos now = monotonic_now();
   barrier_->follow_lanes(now);
   lanes_.submit(now, job.tasks);
   barrier_->follow_lanes(now);
   barrier_->placed.notify_all();
+  return true;
 }
 
 // A step that is made on the device is ready once its tasks have ended.

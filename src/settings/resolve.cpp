@@ -88,7 +88,7 @@ RunConfig resolve_for(Purpose purpose, RunConfig c, const MachineLimits& limits,
   fill_memory(c);
   fill_workers(c, limits);
   if (purpose == Purpose::run) check_device_can_run(c);
-  fill_device_work(c);
+  fill_device_work(c, purpose == Purpose::run);
   check_sizes(c);
   check_contradictions(c);
   fill_window(c);

@@ -1,10 +1,13 @@
 // Settings of work that the device does for the loader.
+#include "device/cuda/augment_job.h"
 #include "loaderscope/errors.h"
 #include "record/family_traits.h"
 #include "settings/resolve_steps.h"
 
 namespace loaderscope::settings {
 namespace {
+
+constexpr std::int64_t kMaxSize = cuda::kMaxKernelSize;
 
 // Key of the setting that asks for the device's work.
 std::string_view asking_key(const RunConfig& c) {
@@ -30,9 +33,14 @@ void check_cost(const RunConfig& c, Stage stage, const char* time, const char* w
       "give --cost " + std::string(name_of(stage)) + "=" + time + ", or to what-if --set " + word);
 }
 
+// The work takes its time on a real GPU.
+bool is_measured(const RunConfig& c) {
+  return !is_model_engine(c.engine.value) && device_kind(c.trainer.device.value) == DeviceKind::gpu;
+}
+
 }  // namespace
 
-void fill_device_work(RunConfig& c) {
+void fill_device_work(RunConfig& c, bool runs) {
   const bool decodes = c.image.decode.value.on_device();
   if (decodes && c.image.augment_on.given && c.image.augment_on == AugmentOn::host)
     refuse(c, "augment-on", "contradicts " + setting_words(c, "decode") + ", which has the pixels",
@@ -40,14 +48,20 @@ void fill_device_work(RunConfig& c) {
   if (decodes) c.image.augment_on.value = AugmentOn::gpu;
   if (!c.makes_on_device()) return;
   check_possible(c);
+  if (runs && is_measured(c)) return;
   if (decodes) check_cost(c, Stage::gpu_decode, "45us", "gpu.decode-rate=22000/s");
   check_cost(c, Stage::gpu_augment, "1us", "gpu.augment-rate=1000000/s");
 }
 
 void check_device_can_run(const RunConfig& c) {
   if (!c.makes_on_device() || is_model_engine(c.engine.value)) return;
-  if (device_kind(c.trainer.device.value) == DeviceKind::gpu)
-    refuse(c, asking_key(c), "a real GPU cannot do this yet", "give --device sim");
+  if (is_measured(c)) {
+    if (!c.has_data())
+      refuse(c, asking_key(c), "a real GPU needs images", "give --data PATH, or --device sim");
+    if (c.image.size > kMaxSize)
+      refuse(c, "size", "the GPU makes samples of at most " + std::to_string(kMaxSize) + " pixels",
+             "leave out --decode and --augment-on");
+  }
   const Prove prove = c.answer.prove.value;
   if (c.has_data() && (prove == Prove::blamed || prove == Prove::all))
     refuse(c, "prove", "leaves stages out, and the device would get nothing of them",
@@ -57,6 +71,13 @@ void check_device_can_run(const RunConfig& c) {
 void note_device_work(const RunConfig& c, std::vector<std::string>& notes) {
   const bool decodes = c.image.decode.value.on_device();
   for (const Cost& cost : c.declared.cost.value) {
+    const bool is_device_stage =
+        cost.stage == Stage::gpu_decode || cost.stage == Stage::gpu_augment;
+    if (is_device_stage && c.makes_on_device() && is_measured(c)) {
+      notes.push_back("cost " + std::string(name_of(cost.stage)) +
+                      " has no effect: the GPU takes the time that it takes");
+      continue;
+    }
     if ((cost.stage == Stage::gpu_decode && !decodes) ||
         (cost.stage == Stage::gpu_augment && !c.makes_on_device()))
       notes.push_back("cost " + std::string(name_of(cost.stage)) +

@@ -53,7 +53,7 @@ void fill_memory(RunConfig& config);  // uses pin-memory, which may contradict i
 void fill_workers(RunConfig& config, const MachineLimits& limits);
 
 // Decoding on the device includes augmenting there. Refuses what the device cannot do.
-void fill_device_work(RunConfig& config);
+void fill_device_work(RunConfig& config, bool runs);
 // Refuses in a run what only the model can do.
 void check_device_can_run(const RunConfig& config);
 

@@ -7,8 +7,8 @@ namespace {
 
 TEST_F(GpuTest, MakesAugmentedBytesOfHost) {
   for (const CaseKind kind :
-       {CaseKind::crops, CaseKind::tiny, CaseKind::colours, CaseKind::warps, CaseKind::eight_steps,
-        CaseKind::scaled_decodes, CaseKind::host_crops}) {
+       {CaseKind::crops, CaseKind::tiny, CaseKind::colours, CaseKind::warps, CaseKind::far_warps,
+        CaseKind::eight_steps, CaseKind::scaled, CaseKind::cropped}) {
     SCOPED_TRACE(static_cast<int>(kind));
     expect_host_bytes(*runtime_, kind, 300);
   }

@@ -7,7 +7,7 @@
 namespace loaderscope::cuda {
 namespace {
 
-constexpr int kRowThreads = 256, kStepThreads = 512, kWarpThreads = 32;
+constexpr int kRowThreads = 256, kStepThreads = 512;
 
 static_assert(sizeof(std::int32_t) * shared_words(kMaxKernelSize) <= 48 * 1024,
               "a block has no more shared memory without being asked for it");
@@ -16,7 +16,7 @@ static_assert(sizeof(std::int32_t) * shared_words(kMaxKernelSize) <= 48 * 1024,
 class ThreadBlock {
  public:
   template <class Body>
-  LOADERSCOPE_ON_DEVICE void each(int n, const Body& body) const {
+  LOADERSCOPE_ON_DEVICE void each([[maybe_unused]] int n, [[maybe_unused]] const Body& body) const {
 #ifdef __CUDA_ARCH__
     for (int i = static_cast<int>(threadIdx.x); i < n; i += static_cast<int>(blockDim.x)) body(i);
     __syncthreads();
@@ -24,8 +24,10 @@ class ThreadBlock {
   }
 
   template <class Body>
-  LOADERSCOPE_ON_DEVICE std::int64_t sum(int n, const Body& body) const {
+  LOADERSCOPE_ON_DEVICE std::int64_t sum([[maybe_unused]] int n,
+                                         [[maybe_unused]] const Body& body) const {
 #ifdef __CUDA_ARCH__
+    constexpr int kWarpThreads = 32;
     __shared__ long long sums[kWarpThreads];
     long long mine = 0;
     for (int i = static_cast<int>(threadIdx.x); i < n; i += static_cast<int>(blockDim.x))

@@ -24,10 +24,18 @@ bool normalises_here(const RunConfig& config) {
          augment::find_normalise(config.image.augment.value).has_value();
 }
 
+// "JPEG images are decoded by 7 engines, 63 at a time; nvJPEG took 41 MB of 300 MB".
+std::string describe(const JpegBatchDecoder::Facts& facts) {
+  const auto size = [](std::size_t bytes) { return format_size(static_cast<double>(bytes)); };
+  return fmt::format("JPEG images are decoded by {}, {} at a time; nvJPEG took {} of {}",
+                     facts.engines > 0 ? fmt::format("{} engines", facts.engines) : "CUDA kernels",
+                     facts.chunk, size(facts.arena_peak), size(facts.arena_bytes));
+}
+
 }  // namespace
 
 CudaDevice::CudaDevice(std::shared_ptr<DeviceGroup> gang, const RunConfig& config,
-                       std::int32_t rank, int device, const std::atomic<int>& stop)
+                       std::int32_t rank, int device, const std::atomic<int>& stop, FindNvjpeg find)
     : gang_(std::move(gang)),
       runtime_(gang_->runtime()),
       rank_(rank),
@@ -35,7 +43,9 @@ CudaDevice::CudaDevice(std::shared_ptr<DeviceGroup> gang, const RunConfig& confi
       stop_(stop),
       own_copy_stream_(config.trainer.copy == CopyMode::stream),
       in_flight_(config.trainer.in_flight),
-      augments_(normalises_here(config)),
+      augments_(!config.makes_on_device() && normalises_here(config)),
+      config_(config),
+      find_nvjpeg_(std::move(find)),
       objects_(runtime_, "GPU " + std::to_string(device)),
       compute_stream_(objects_.stream()),
       copy_stream_(own_copy_stream_ ? objects_.stream() : compute_stream_),
@@ -55,7 +65,7 @@ void CudaDevice::use() { check("set the device", runtime_.set_device(device_)); 
 
 void CudaDevice::allocate(const RunConfig& config) {
   for (std::int64_t i = 0; i < in_flight_ + 1; ++i) free_marks_.push_back(make_marks());
-  if (!config.has_data()) return;
+  if (!config.has_data() || config.makes_on_device()) return;
   const Bytes batch = config.loader.batch_size * config.delivered_sample_bytes();
   buffer_bytes_ = batch * in_flight_ * (augments_ ? 1 + static_cast<Bytes>(sizeof(float)) : 1);
   for (std::int64_t i = 0; i < in_flight_; ++i) {
@@ -100,6 +110,38 @@ CudaDevice::Marks CudaDevice::take_marks() {
   const Marks marks = free_marks_.back();
   free_marks_.pop_back();
   return marks;
+}
+
+void CudaDevice::prepare(const MakePlan& plan) {
+  use();
+  std::shared_ptr<Nvjpeg> nvjpeg;
+  if (plan.decodes) {
+    int driver = 0, runtime = 0;
+    check("versions", runtime_.versions(driver, runtime));
+    NvjpegLibrary library = find_nvjpeg_(driver);
+    if (!library.nvjpeg)
+      throw RunError(objects_.place() + ": " + library.reason, "give --decode cpu");
+    nvjpeg = std::move(library.nvjpeg);
+  }
+  production_ = std::make_unique<BatchProduction>(*gang_, objects_.place(), config_, plan,
+                                                  std::move(nvjpeg), stop_);
+  buffer_bytes_ = production_->memory();
+}
+
+bool CudaDevice::make(const MakeJob& job) {
+  if (!production_) return Device::make(job);
+  use();
+  return production_->make(job);
+}
+
+bool CudaDevice::end() {
+  if (!production_) return true;
+  try {
+    use();
+    return production_->wait_for_end();
+  } catch (const RunError&) {
+    return false;
+  }
 }
 
 // A call that blocks after a gate keeps the driver from the rank that the gate waits for.
@@ -162,6 +204,7 @@ void CudaDevice::submit_compute(std::int64_t index, Nanos duration) {
 void CudaDevice::launch(Step& step, Nanos duration) {
   if (own_copy_stream_ && step.copied)
     check("compute", runtime_.wait_event(compute_stream_, step.marks.copy_end));
+  if (production_) check("compute", runtime_.wait_event(compute_stream_, production_->next_end()));
   if (gang_->has_barrier()) {
     check("compute", runtime_.record(step.marks.ready, compute_stream_));
     check("compute", runtime_.gate(gang_->gate(rank_, step.index), compute_stream_));
@@ -190,8 +233,8 @@ Event CudaDevice::end_event(const Step& step) const {
   return step.computes ? step.marks.end : step.marks.begin;
 }
 
-// Sleeps while the end is far, so that a stop is seen, then blocks in the driver. At a gate, whose
-// end depends on other ranks, it never blocks.
+// Sleeps while the end is far, so that a stop is seen, then blocks in the driver. It never blocks
+// at a gate, whose end depends on other ranks, and where JPEG engines could hang.
 bool CudaDevice::wait(Event event, Nanos expected) {
   for (;;) {
     bool done = false;
@@ -205,7 +248,7 @@ bool CudaDevice::wait(Event event, Nanos expected) {
     const Nanos now = runtime_.now(), left = expected - now;
     if (left > kBlockFor) {
       runtime_.sleep_until(now + std::min(kLookEvery, left - kBlockFor / 2), stop_);
-    } else if (gang_->has_barrier()) {
+    } else if (gang_->has_barrier() || production_) {
       runtime_.sleep_until(now + std::max(kGateLook, left - kMillisecond), stop_);
     } else {
       check("wait", runtime_.synchronise(event));
@@ -227,7 +270,8 @@ std::optional<DeviceTimes> CudaDevice::collect() {
   bool done = false;
   check("times of a step", runtime_.query(end_event(step), done));
   if (!done || gang_->has_ended()) return std::nullopt;
-  const DeviceTimes times = step_times(step);
+  DeviceTimes times = step_times(step);
+  if (production_) times.made = production_->take_times(clock_);
   compute_.correct(step.launched, times.compute.wall() - times.augmented);
   free_marks_.push_back(step.marks);
   steps_.pop_front();
@@ -291,9 +335,11 @@ DeviceFacts CudaDevice::facts() const {
                                       devices == 1 ? "one GPU" : fmt::format("{} GPUs", devices)));
   }
   if (!compute_.description().empty()) facts.notes.push_back(compute_.description());
+  if (production_ && production_->decoder() != nullptr)
+    facts.notes.push_back(describe(production_->decoder()->facts()));
   facts.metrics = {
       make_metric(metric::gpu_buffer_bytes,
-                  "batches on the GPU of one rank, as copied and normalised",
+                  "batches on the GPU of one rank, with all that they are made of",
                   static_cast<double>(buffer_bytes_)),
       make_metric(metric::gpu_anchor_error_s,
                   "largest uncertainty of the GPU's clock against the host's",

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/fifo.h"
+#include "device/cuda/batch_production.h"
 #include "device/cuda/device_objects.h"
 #include "device/cuda/step_compute.h"
 #include "loaderscope/device.h"
@@ -17,13 +18,15 @@ namespace loaderscope::cuda {
 class CudaDevice : public Device {
  public:
   CudaDevice(std::shared_ptr<DeviceGroup> gang, const RunConfig& config, std::int32_t rank,
-             int device, const std::atomic<int>& stop);
+             int device, const std::atomic<int>& stop, FindNvjpeg find);
   ~CudaDevice() override;
 
   bool submit_copy(const CopyJob& job) override;
   bool wait_copied(std::int64_t step) override;
   void submit_compute(std::int64_t step, Nanos duration) override;
   bool wait_computed(std::int64_t step) override;
+  void prepare(const MakePlan& plan) override;
+  bool make(const MakeJob& job) override;
   std::optional<DeviceTimes> collect() override;
   std::unique_ptr<HostSlots> make_slots(MemoryMode mode, std::size_t count,
                                         Bytes slot_bytes) override;
@@ -31,6 +34,7 @@ class CudaDevice : public Device {
                                         Bytes slot_bytes) override;
   DeviceFacts facts() const override;
   void cancel() override { gang_->end(); }
+  bool end() override;
 
  private:
   // Events at the begins and ends of a step's parts on the device's timeline.
@@ -75,6 +79,8 @@ class CudaDevice : public Device {
   const bool own_copy_stream_;
   const std::int64_t in_flight_;
   const bool augments_;  // bytes arrive, and are normalised here
+  const RunConfig config_;
+  const FindNvjpeg find_nvjpeg_;  // called only if it is needed
 
   DeviceObjects objects_;
   Stream compute_stream_, copy_stream_;
@@ -83,6 +89,8 @@ class CudaDevice : public Device {
   std::vector<void*> buffers_;    // copied bytes, one buffer per step in flight
   std::vector<void*> augmented_;  // normalised floats, one buffer per step in flight
   Normalisation normalisation_;   // template for every step
+
+  std::unique_ptr<BatchProduction> production_;  // null: the device makes nothing
 
   Fifo<Step> steps_;  // not collected, from first_ on
   std::int64_t first_ = 0;
@@ -95,6 +103,7 @@ class CudaDevice : public Device {
 // none, or not enough of its memory.
 std::vector<std::unique_ptr<Device>> make_devices(std::shared_ptr<Runtime> runtime,
                                                   const RunConfig& config,
-                                                  const std::atomic<int>& stop);
+                                                  const std::atomic<int>& stop,
+                                                  const FindNvjpeg& find = find_nvjpeg);
 
 }  // namespace loaderscope::cuda

@@ -15,7 +15,6 @@ using nvjpeg::Code;
 
 constexpr std::size_t kWantedChunk = 64;
 constexpr std::size_t kArenaBytes = std::size_t{256} << 20;
-constexpr Nanos kMaxEndWait = 2 * kSecond;
 
 bool is_whole(const Region& region, const JpegFacts& facts) {
   return region.x == 0 && region.y == 0 && region.width == static_cast<int>(facts.width) &&

@@ -38,7 +38,8 @@ void check_gates(const TrainerConfig& trainer, std::int64_t sharing) {
 
 std::vector<std::unique_ptr<Device>> make_devices(std::shared_ptr<Runtime> runtime,
                                                   const RunConfig& config,
-                                                  const std::atomic<int>& stop) {
+                                                  const std::atomic<int>& stop,
+                                                  const FindNvjpeg& find) {
   if (const auto reason = why_no_gpu(runtime.get()))
     throw RunError("device = cuda: " + reason->substr(0, reason->size() - 1));
   int count = 0;
@@ -54,7 +55,7 @@ std::vector<std::unique_ptr<Device>> make_devices(std::shared_ptr<Runtime> runti
   for (std::int32_t rank = 0; rank < config.trainer.ranks; ++rank) {
     const int device = static_cast<int>(rank % count);
     check(fmt::format("GPU {}", device), runtime->set_device(device));
-    devices.push_back(std::make_unique<CudaDevice>(gang, config, rank, device, stop));
+    devices.push_back(std::make_unique<CudaDevice>(gang, config, rank, device, stop, find));
   }
   return devices;
 }

@@ -1,7 +1,6 @@
 // Reasons why GPU 0 does not decode JPEG images, for `list` and for settings.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 
@@ -10,9 +9,6 @@
 #include "loaderscope/units.h"
 
 namespace loaderscope::cuda {
-
-// Finds nvJPEG for a driver, as find_nvjpeg() does.
-using FindNvjpeg = std::function<NvjpegLibrary(int driver)>;
 
 // Returns a sentence why nvJPEG cannot be used here. Returns nothing if it can. `runtime` may be
 // null. Without a GPU, it does not look for nvJPEG.

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -91,6 +92,9 @@ NvjpegLibrary load_nvjpeg(const std::vector<std::string>& libraries, int driver)
 // Loads the library that LOADERSCOPE_NVJPEG names, or else one of nvjpeg_libraries(). The result of
 // the first call is kept, because a loaded library stays.
 const NvjpegLibrary& find_nvjpeg(int driver);
+
+// Finds nvJPEG for a driver, as find_nvjpeg() does.
+using FindNvjpeg = std::function<NvjpegLibrary(int driver)>;
 
 // Returns possible places of nvJPEG: the dynamic linker's own, toolkits below `toolkits`
 // (/usr/local), and the packages of the Pythons that `prefixes` hold.

@@ -62,6 +62,9 @@ class NvjpegSession {
   bool is_abandoned_ = false;
 };
 
+// The longest wait at the end of a run, for work that may hang.
+inline constexpr Nanos kMaxEndWait = 2 * kSecond;
+
 // The end of a wait for an event that may never come.
 struct WaitLimit {
   const std::atomic<int>* stop = nullptr;  // not 0: the run must stop

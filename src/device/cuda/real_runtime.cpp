@@ -83,6 +83,9 @@ class RealRuntime : public Runtime {
     return result;
   }
 
+  Status memory_info(std::size_t& free, std::size_t& total) override {
+    return status(cudaMemGetInfo(&free, &total));
+  }
   Status allocate(std::size_t bytes, void*& place) override {
     return status(cudaMalloc(&place, bytes));
   }

@@ -101,6 +101,7 @@ class Runtime {
   virtual Status synchronise(Event event) = 0;
   virtual Status elapsed(Event from, Event to, double& ms) = 0;  // below 0: `to` came first
 
+  virtual Status memory_info(std::size_t& free, std::size_t& total) = 0;  // the chosen device's
   virtual Status allocate(std::size_t bytes, void*& place) = 0;
   virtual Status free(void* place) = 0;
   virtual Status fill(void* place, int value, std::size_t bytes) = 0;

@@ -40,6 +40,14 @@ std::optional<MadeSample> DataMaker::make(const SampleTask& task, SpanWriter& sp
   throw none_usable(*pipeline_.source, pipeline_.errors->summary().first.front());
 }
 
+void DataMaker::replace(const SampleTask& task, std::int64_t sample, const SampleError& error) {
+  report(task.execution.epoch, sample, pipeline_.source->describe(sample), error);
+  SampleTask next = task;
+  next.execution.draw = (sample + 1) % pipeline_.source->size();
+  SpanWriter unmeasured(nullptr);
+  make(next, unmeasured);
+}
+
 std::span<const std::byte> DataMaker::read(const SampleTask& task, const Origin& origin,
                                            SpanWriter& spans, std::byte* place, const Keep& keep) {
   StageScope scope(spans, Stage::read, StageScope::Kind::runs);

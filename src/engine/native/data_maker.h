@@ -36,6 +36,7 @@ class DataMaker : public SampleMaker {
   void begin_stream(std::int32_t rank, std::int32_t worker, std::int64_t epoch) override;
   // A sample that cannot be used is replaced by the next good one in the order of the data set.
   std::optional<MadeSample> make(const SampleTask& task, SpanWriter& spans) override;
+  void replace(const SampleTask& task, std::int64_t sample, const SampleError& error) override;
 
  protected:
   // The input of a sample.

@@ -8,6 +8,7 @@
 
 #include "dataset/image_facts.h"
 #include "dataset/jpeg_engines.h"
+#include "device/cuda/make_augment_job.h"
 #include "engine/native/image_maker.h"
 #include "engine/native/slot_size.h"
 
@@ -41,18 +42,28 @@ class DeviceImageMaker final : public ImageMaker {
   DeviceImageMaker(const DataPipeline& pipeline, const std::atomic<int>& stop)
       : ImageMaker(pipeline, stop), cropper_(make_augmenter(crop_options(pipeline.augment))) {}
 
+  void count_decode(MakeListener::Way way, std::string_view reason) override {
+    if (way == MakeListener::Way::cuda) return pipeline_.decodes->move_to_cuda();
+    pipeline_.decodes->move_to_cpu(reason);
+  }
+  void replace(const SampleTask& task, std::int64_t sample, const SampleError& error) override {
+    pipeline_.decodes->forget_device();
+    ImageMaker::replace(task, sample, error);
+  }
+
  private:
   MadeSample make_one(const SampleTask& task, const Origin& origin, SpanWriter& spans) override {
     const DevicePlan& device = pipeline_.plan->on_device;
-    const bool is_asked = device.decodes_sample(task.execution);
+    const bool is_asked = task.crop_recipe == nullptr && device.decodes_sample(task.execution);
     std::string_view refusal;
     MadeSample made;
     const auto stored = read(task, origin, spans, nullptr, [&](std::span<const std::byte> bytes) {
       if (is_asked) refusal = leave_stored(task, origin.sample, bytes, made);
     });
     if (!made.is_stored) {
-      decode(task, origin.sample, stored, spans,
-             [&](const Decoded& decoded) { made.copied = put_pixels(task, decoded); });
+      decode(task, origin.sample, stored, spans, [&](const Decoded& decoded) {
+        made.copied = put_pixels(task, origin.sample, decoded);
+      });
     }
     if (device.decodes() && made.is_stored) pipeline_.decodes->count_device();
     if (device.decodes() && !made.is_stored) pipeline_.decodes->count_cpu(refusal);
@@ -66,6 +77,11 @@ class DeviceImageMaker final : public ImageMaker {
     const dataset::ImageFacts facts = dataset::image_facts(stored);
     if (const std::string_view refusal = find_refusal(facts, stored); !refusal.empty())
       return refusal;
+    const AugmentRecipe recipe =
+        augmenter_->choose(task.execution.epoch, sample,
+                           {static_cast<int>(facts.width), static_cast<int>(facts.height)});
+    if (!cuda::fits_kernel(pipeline_.augment, recipe)) return DecodeCounts::kCrop;
+    if (pixel_bytes(recipe.region) > kMaxRegionBytes) return "large";
     const auto bytes = static_cast<Bytes>(stored.size());
     const std::optional<Bytes> offset = task.room->take(bytes, pipeline_.plan->layout);
     if (!offset) return DecodeCounts::kNoRoom;
@@ -74,9 +90,8 @@ class DeviceImageMaker final : public ImageMaker {
     entry.kind = SampleEntry::Kind::stored;
     entry.offset = *offset;
     entry.bytes = bytes;
-    entry.recipe =
-        augmenter_->choose(task.execution.epoch, sample,
-                           {static_cast<int>(facts.width), static_cast<int>(facts.height)});
+    entry.sample = sample;
+    entry.recipe = recipe;
     entry.held = entry.recipe.region;
     put_entry(task, entry);
     made.is_stored = true;
@@ -85,18 +100,22 @@ class DeviceImageMaker final : public ImageMaker {
   }
 
   // Returns the bytes in the slot.
-  Bytes put_pixels(const SampleTask& task, const Decoded& decoded) {
+  Bytes put_pixels(const SampleTask& task, std::int64_t sample, const Decoded& decoded) {
+    if (task.crop_recipe != nullptr) return put_replacement(task, decoded);
     const Pixels& pixels = decoded.pixels;
     SampleEntry entry;
     entry.kind = SampleEntry::Kind::pixels;
+    entry.sample = sample;
     entry.held = pixels.region;
     entry.scale_denominator = pixels.scale_denominator;
     entry.recipe = decoded.recipe;
     entry.bytes = pixel_bytes(pixels.region);
     const BatchLayout& layout = pipeline_.plan->layout;
     std::optional<Bytes> offset;
-    if (entry.bytes <= kMaxCrops * layout.crop_bytes) offset = task.room->take(entry.bytes, layout);
-    if (!offset) return put_crop(task, decoded);
+    if (entry.bytes <= kMaxCrops * layout.crop_bytes &&
+        cuda::fits_kernel(pipeline_.augment, decoded.recipe))
+      offset = task.room->take(entry.bytes, layout);
+    if (!offset) return put_crop(task, sample, decoded);
     entry.offset = *offset;
     const std::size_t row = kPixelBytes * static_cast<std::size_t>(pixels.region.width);
     for (int y = 0; y < pixels.region.height; ++y) {
@@ -107,19 +126,30 @@ class DeviceImageMaker final : public ImageMaker {
     return entry.bytes;
   }
 
-  Bytes put_crop(const SampleTask& task, const Decoded& decoded) {
+  Bytes put_crop(const SampleTask& task, std::int64_t sample, const Decoded& decoded) {
     const int side = pipeline_.augment.size;
     SampleEntry entry;
     entry.kind = SampleEntry::Kind::crop;
+    entry.sample = sample;
     entry.held = {0, 0, side, side};
     entry.recipe = decoded.recipe;
     entry.bytes = pixel_bytes(entry.held);
     entry.offset = task.room->take(entry.bytes, pipeline_.plan->layout).value();
-    AugmentRecipe crop = decoded.recipe;
-    crop.step_count = 0;
-    cropper_->apply(decoded.pixels, crop, task.place + entry.offset);
+    make_crop(decoded, task.place + entry.offset);
     put_entry(task, entry);
     return entry.bytes;
+  }
+
+  Bytes put_replacement(const SampleTask& task, const Decoded& decoded) {
+    make_crop(decoded, task.place);
+    *task.crop_recipe = decoded.recipe;
+    return 0;
+  }
+
+  void make_crop(const Decoded& decoded, std::byte* place) {
+    AugmentRecipe crop = decoded.recipe;
+    crop.step_count = 0;
+    cropper_->apply(decoded.pixels, crop, place);
   }
 
   static void put_entry(const SampleTask& task, const SampleEntry& entry) {

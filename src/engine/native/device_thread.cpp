@@ -9,6 +9,39 @@
 
 namespace loaderscope::native {
 
+// Counts the device's decodes, and replaces samples that it cannot decode.
+class DecodeListener final : public MakeListener {
+ public:
+  DecodeListener(const Job& job, const RankShare& share) : job_(job), share_(share) {}
+
+  void turn_to(const Batch& batch) { batch_ = &batch; }
+
+  void decoded(Way way, std::string_view reason) override { maker().count_decode(way, reason); }
+  AugmentRecipe replace(const SampleEntry& entry, const SampleError& error,
+                        std::byte* crop) override {
+    AugmentRecipe recipe;
+    SampleTask task;
+    task.execution = share_.execution(-1, *batch_);
+    task.place = crop;
+    task.crop_recipe = &recipe;
+    maker().replace(task, entry.sample, error);
+    return recipe;
+  }
+
+ private:
+  SampleMaker& maker() {
+    if (!maker_) maker_ = job_.make_maker(job_.stop);
+    return *maker_;
+  }
+
+  const Job& job_;
+  const RankShare& share_;
+  std::unique_ptr<SampleMaker> maker_;  // made when it is needed
+  const Batch* batch_ = nullptr;
+};
+
+DeviceThread::~DeviceThread() = default;
+
 DeviceThread::DeviceThread(Job& job, RankShare& share, Device& device)
     : job_(job),
       plan_(job.plan),
@@ -23,6 +56,7 @@ void DeviceThread::run() {
   Sleeper sleeper(job_.stop);
   RunQueueMeter run_queue;
   demand_run_queue(run_queue);
+  if (plan_.layout.is_mixed()) listener_ = std::make_unique<DecodeListener>(job_, share_);
   while (const auto task = share_.to_device->pop()) {
     Batch& batch = *task->item;
     static_cast<void>(batch.dispatches.load(std::memory_order_acquire));
@@ -80,7 +114,10 @@ bool DeviceThread::submit(Batch& batch, RunQueueMeter& run_queue, bool was_aslee
   const nvtx::Range range(nvtx::Activity::submit_work, {events.batch, -1, 0});
   const DeviceShare work = batch.device_work();
   const BatchTasks tasks = plan_.device_tasks(share_.execution(-1, batch), work);
-  device_.make({tasks.all(), batch.copied_from, batch.filled(plan_.layout), events.samples});
+  if (listener_) listener_->turn_to(batch);
+  const MakeJob job{tasks.all(), batch.copied_from, batch.filled(plan_.layout), events.samples,
+                    listener_.get()};
+  if (!device_.make(job)) return false;
   tasks.enter(events, meter.end(false));
   events.copied_bytes = work.copied;
   share_.deliver(batch, share_.device_log);

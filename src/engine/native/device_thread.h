@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 
 #include "engine/native/rank_share.h"
@@ -12,9 +13,12 @@
 
 namespace loaderscope::native {
 
+class DecodeListener;
+
 class DeviceThread {
  public:
   DeviceThread(Job& job, RankShare& share, Device& device);
+  ~DeviceThread();
 
   void run();        // body of the thread: until its queue is closed or the job is to stop
   void free_slot();  // the trainer says that the compute of a batch has ended
@@ -29,6 +33,7 @@ class DeviceThread {
   const LoaderPlan& plan_;
   RankShare& share_;
   Device& device_;
+  std::unique_ptr<DecodeListener> listener_;  // set with mixed slots
   std::map<std::int64_t, Batch*> came_;  // not submitted; by batch, or by arrival without order
   std::int64_t arrivals_ = 0;
   std::int64_t next_ = 0;  // key of the next one to submit

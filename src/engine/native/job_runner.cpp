@@ -188,10 +188,12 @@ bool JobRunner::stop_all() {
   if (!happens_in_time([this] { return trainers_ended(); })) return false;
   for (auto& rank : ranks_) rank->trainer->loader().stop_workers();
   const auto all_ended = [this] { return job_.alive() == 0 && group_->ended(); };
-  if (happens_in_time(all_ended)) return true;
-  group_->kill();
-  until = monotonic_now() + kAnswerTimeout;
-  return happens_in_time(all_ended);
+  if (!happens_in_time(all_ended)) {
+    group_->kill();
+    until = monotonic_now() + kAnswerTimeout;
+    if (!happens_in_time(all_ended)) return false;
+  }
+  return std::all_of(devices_.begin(), devices_.end(), [](auto& device) { return device->end(); });
 }
 
 bool JobRunner::trainers_ended() const {

@@ -56,6 +56,7 @@ void Loader::allocate(Device& device) {
   if (!job_.binding.empty()) near.emplace(job_.binding[static_cast<std::size_t>(share_.rank)].all);
   const std::size_t count = share_.batches.size();
   const Bytes bytes = job_.writes_samples ? plan_.layout.slot_bytes : 0;
+  if (plan_.layout.is_mixed()) device.prepare(plan_.make_plan);
   std::byte* shared = share_.shared_slots;
   if (shared != nullptr && !plan_.pin_thread) {
     locked_ = device.wrap_slots(plan_.config.loader.memory, shared, count, bytes);

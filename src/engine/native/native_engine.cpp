@@ -33,7 +33,8 @@ struct Run {
   RunConfig config;
   std::unique_ptr<Source> data;  // null: every stage is declared
   std::optional<CacheProof> cache;
-  std::optional<BatchLayout> layout;  // set only for a device that makes batches of stored data
+  std::optional<native::SlotChoice>
+      slots;  // set only for a device that makes batches of stored data
   std::optional<LoaderPlan> plan;
   FrameCounts frames;  // before the first fork, for all workers
   native::DecodeCounts decodes;
@@ -75,7 +76,7 @@ void choose_mixed_layout(Run& run, const SourceContext& opening) {
   options.stored_share = decode.on_device() ? decode.share : 0;
   options.augment = &augment;
   options.seed = static_cast<std::uint64_t>(run.config.measure.seed.value);
-  run.layout = native::choose_layout(*run.data, options, opening);
+  run.slots = native::choose_slots(*run.data, options, opening);
 }
 
 void open_data(Run& run, const RunContext& context) {
@@ -198,11 +199,13 @@ void add_requests_of_opening(const source::RequestsOfOpening& opening, RunRecord
                   opening.alone_least_s));
 }
 
-// A thread that hangs in the kernel cannot be ended: it keeps what it uses until the process ends.
+// A thread that hangs in the kernel cannot be ended, nor can work that hangs on a device. They keep
+// what they use until the process ends.
 struct LeakedRunState {
   std::unique_ptr<Run>& run;
   ~LeakedRunState() {
-    if (!run->runner->stopped()) static_cast<void>(run.release());
+    static std::vector<Run*>& kept = *new std::vector<Run*>;
+    if (!run->runner->stopped()) kept.push_back(run.release());
   }
 };
 
@@ -262,7 +265,12 @@ RunRecord run_native(const RunConfig& config, const RunContext& context) {
   run->config = config;
   if (config.has_data()) open_data(*run, context);
   run->plan.emplace(run->config, nullptr, context.knockouts, context.native.local_ranks);
-  if (run->layout) run->plan->layout = *run->layout;
+  if (run->slots) {
+    run->plan->layout = run->slots->layout;
+    run->plan->make_plan = run->slots->device;
+  }
+  if (device_kind(run->config.trainer.device.value) == DeviceKind::gpu)
+    run->plan->on_device.measure();
   native::MakerFactory makers = make_pipeline(*run);
   const std::optional<Bytes> free = free_memory("/");
   if (run->data) {

@@ -16,6 +16,7 @@
 #include "engine/pipeline/loader_plan.h"
 #include "loaderscope/augment.h"
 #include "loaderscope/decode.h"
+#include "loaderscope/device.h"
 #include "loaderscope/source.h"
 #include "record/stage_scope.h"
 
@@ -25,8 +26,10 @@ struct SampleTask {
   Execution execution;  // execution of the sample's stages; `draw` is the sample's index in the
                         // data set
   std::byte* place = nullptr;  // place of the sample; begin of the slot if it is mixed
-  SlotRoom* room = nullptr;    // set only for mixed slots
-  std::int64_t position = 0;   // place in the batch
+  // Not null: the crop goes to `place`, and its recipe here, instead of into a slot.
+  AugmentRecipe* crop_recipe = nullptr;
+  SlotRoom* room = nullptr;   // set only for mixed slots
+  std::int64_t position = 0;  // place in the batch
 };
 
 struct MadeSample {
@@ -49,6 +52,18 @@ class SampleMaker {
   // The samples that are to be made next: a hint, as SampleReader::expect.
   virtual void expect(std::span<const std::int64_t> samples) { static_cast<void>(samples); }
   virtual int readahead_limit() const { return 0; }  // same meaning as in SampleReader
+
+  // Methods for a device that decodes stored samples.
+
+  // The device decoded a sample in another way than by its engines.
+  virtual void count_decode(MakeListener::Way way, std::string_view reason) {
+    static_cast<void>(way), static_cast<void>(reason);
+  }
+  // Makes the next good sample after `sample`, which the device cannot decode. `task` has a
+  // crop_recipe.
+  virtual void replace(const SampleTask& task, std::int64_t sample, const SampleError& error) {
+    static_cast<void>(task), static_cast<void>(sample), static_cast<void>(error);
+  }
 };
 
 // Puts samples into a new slot, which then holds a batch that no worker has made.

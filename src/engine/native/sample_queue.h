@@ -40,6 +40,7 @@ struct Batch {
   std::atomic<std::int64_t> opened{0}, requests{0}, allocations{0};  // counts for its samples
   std::atomic<Nanos> device_decode{0}, device_augment{0};            // sums, as in DeviceShare
   std::atomic<Bytes> device_copied{0};
+  std::atomic<std::int32_t> device_decoded{0};
 
   // Bytes in the slot.
   Bytes filled(const BatchLayout& layout) const {
@@ -49,15 +50,17 @@ struct Batch {
     for (auto* count :
          {&opened, &requests, &allocations, &device_decode, &device_augment, &device_copied})
       count->store(0, std::memory_order_relaxed);
+    device_decoded.store(0, std::memory_order_relaxed);
   }
   void add_device_work(const DeviceShare& more) {
     device_decode.fetch_add(more.decode, std::memory_order_relaxed);
     device_augment.fetch_add(more.augment, std::memory_order_relaxed);
     device_copied.fetch_add(more.copied, std::memory_order_relaxed);
+    device_decoded.fetch_add(more.decoded, std::memory_order_relaxed);
   }
   DeviceShare device_work() const {
     return {std::min(device_decode.load(), kMaxCost), std::min(device_augment.load(), kMaxCost),
-            device_copied.load()};
+            device_copied.load(), device_decoded.load()};
   }
   void add_work(const WorkCounts& more) {
     opened.fetch_add(more.opened, std::memory_order_relaxed);

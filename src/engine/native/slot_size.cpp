@@ -30,11 +30,13 @@ class SlotShares {
   // Adds the bytes that a slot would hold of the sample. Throws SampleError.
   void add(std::int64_t sample) {
     const std::span<const std::byte> stored = reader_->read(sample);
-    const double pixels =
-        options_.stored_share < 1 ? static_cast<double>(pixel_bytes(stored, sample)) : 0;
+    const auto region = static_cast<double>(read_region(stored, sample));
+    const auto limit = static_cast<double>(kMaxCrops * crop_bytes_);
+    const double pixels = options_.stored_share < 1 && region <= limit ? region : 0;
     const auto whole = static_cast<double>(stored.size());
     sum_ += options_.stored_share * whole + (1 - options_.stored_share) * pixels;
     largest_ = std::max({largest_, options_.stored_share > 0 ? whole : 0, pixels});
+    region_sum_ += region;
     ++count_;
   }
 
@@ -42,30 +44,43 @@ class SlotShares {
     if (count_ == 0) return {};
     return {std::llround(sum_ / static_cast<double>(count_)), std::llround(largest_)};
   }
+  MakePlan plan() const {
+    MakePlan plan;
+    plan.augment = *options_.augment;
+    plan.batch = options_.batch_size;
+    plan.decodes = options_.stored_share > 0;
+    plan.width = width_;
+    plan.height = height_;
+    if (count_ > 0)
+      plan.mean_region_bytes = std::llround(region_sum_ / static_cast<double>(count_));
+    return plan;
+  }
 
  private:
-  // 0: the size of the image is unknown, or its pixels do not go into a slot.
-  Bytes pixel_bytes(std::span<const std::byte> stored, std::int64_t sample) const {
+  // Returns the bytes of the pixels that the crop needs. 0: the size of the image is unknown.
+  Bytes read_region(std::span<const std::byte> stored, std::int64_t sample) {
     const dataset::ImageFacts facts = dataset::image_facts(stored);
     if (!facts.damage.empty() || facts.width <= 0 || facts.height <= 0) return 0;
     const ImageHeader header{static_cast<int>(facts.width), static_cast<int>(facts.height)};
+    width_ = std::max(width_, header.width);
+    height_ = std::max(height_, header.height);
     const Region region = augmenter_->choose(0, sample, header).region;
-    const Bytes bytes = kPixelBytes * region.width * region.height;
-    return bytes <= kMaxCrops * crop_bytes_ ? bytes : 0;
+    return kPixelBytes * region.width * region.height;
   }
 
   const SlotSizeOptions& options_;
   std::unique_ptr<SampleReader> reader_;
   std::unique_ptr<Augmenter> augmenter_;
   Bytes crop_bytes_;
-  double sum_ = 0, largest_ = 0;
+  double sum_ = 0, largest_ = 0, region_sum_ = 0;
+  int width_ = 0, height_ = 0;
   std::int64_t count_ = 0;
 };
 
 }  // namespace
 
-BatchLayout choose_layout(const Source& source, const SlotSizeOptions& options,
-                          const SourceContext& context) {
+SlotChoice choose_slots(const Source& source, const SlotSizeOptions& options,
+                        const SourceContext& context) {
   SlotShares shares(source, options);
   const std::int64_t size = source.size();
   for (std::int64_t i = 0; i < std::min(size, kMaxDrawn); ++i) {
@@ -76,7 +91,12 @@ BatchLayout choose_layout(const Source& source, const SlotSizeOptions& options,
       // The run counts it.
     }
   }
-  return mixed_layout(options.batch_size, sizeof(SampleEntry), shares.crop_bytes(), shares.sizes());
+  SlotChoice choice;
+  choice.layout =
+      mixed_layout(options.batch_size, sizeof(SampleEntry), shares.crop_bytes(), shares.sizes());
+  choice.device = shares.plan();
+  choice.device.slot_bytes = choice.layout.slot_bytes;
+  return choice;
 }
 
 }  // namespace loaderscope::native

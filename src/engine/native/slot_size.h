@@ -5,6 +5,7 @@
 
 #include "engine/pipeline/batch_layout.h"
 #include "loaderscope/augment.h"
+#include "loaderscope/device.h"
 #include "loaderscope/source.h"
 #include "source/options.h"
 
@@ -20,8 +21,13 @@ struct SlotSizeOptions {
   std::uint64_t seed = 0;
 };
 
+struct SlotChoice {
+  BatchLayout layout;
+  MakePlan device;
+};
+
 // Reads some samples of the data, drawn by the seed. Samples that cannot be read are left out.
-BatchLayout choose_layout(const Source& source, const SlotSizeOptions& options,
-                          const SourceContext& context);
+SlotChoice choose_slots(const Source& source, const SlotSizeOptions& options,
+                        const SourceContext& context);
 
 }  // namespace loaderscope::native

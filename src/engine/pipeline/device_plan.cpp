@@ -42,14 +42,16 @@ void DevicePlan::add_sample(const Execution& sample, bool decodes, Bytes copied,
 
 BatchTasks DevicePlan::tasks(const DeviceShare& batch, Nanos copy) const {
   BatchTasks tasks;
-  tasks.add({Stage::h2d, Lane::copy, copy});
-  tasks.add({Stage::gpu_decode, Lane::decode, batch.decode});
-  tasks.add({Stage::gpu_augment, Lane::work, batch.augment});
+  if (is_measured_) {
+    tasks.add({Stage::h2d, Lane::copy, 0});
+    if (batch.decoded > 0) tasks.add({Stage::gpu_decode, Lane::decode, 0});
+    tasks.add({Stage::gpu_augment, Lane::work, 0});
+    return tasks;
+  }
+  if (copy > 0) tasks.add({Stage::h2d, Lane::copy, copy});
+  if (batch.decode > 0) tasks.add({Stage::gpu_decode, Lane::decode, batch.decode});
+  if (batch.augment > 0) tasks.add({Stage::gpu_augment, Lane::work, batch.augment});
   return tasks;
-}
-
-void BatchTasks::add(const LaneTask& task) {
-  if (task.duration > 0) tasks_.at(count_++) = task;
 }
 
 void BatchTasks::enter(StepEvents& events, const Interval& submit) const {

@@ -21,8 +21,7 @@ struct DeviceShare {
 // Tasks of a batch, in the order of their submission.
 class BatchTasks {
  public:
-  // Adds nothing for a task that takes no time.
-  void add(const LaneTask& task);
+  void add(const LaneTask& task) { tasks_.at(count_++) = task; }
   std::span<const LaneTask> all() const { return std::span(tasks_).first(count_); }
   // Enters them as submitted by that call. Their runs are not known yet.
   void enter(StepEvents& events, const Interval& submit) const;
@@ -47,6 +46,8 @@ class DevicePlan {
   Bytes copied_bytes(bool decodes, Bytes stored) const { return decodes ? stored : crop_bytes_; }
   // Adds a sample whose stored bytes are `sample.bytes`, and that the device decodes or not.
   void add_sample(const Execution& sample, bool decodes, Bytes copied, DeviceShare& batch) const;
+  // The device is real: its tasks take the time that they take, whatever was declared.
+  void measure() { is_measured_ = true; }
   // `copy`: time of the copy of the batch.
   BatchTasks tasks(const DeviceShare& batch, Nanos copy) const;
   // Batches that the device holds at the same time, for `in_flight` steps.
@@ -54,7 +55,7 @@ class DevicePlan {
 
  private:
   const RunConfig* config_ = nullptr;
-  bool decodes_ = false, augments_ = false;
+  bool decodes_ = false, augments_ = false, is_measured_ = false;
   double share_ = 1;
   std::int64_t prefetch_ = 0;
   Bytes crop_bytes_ = 0;  // pixels of a sample that a worker decoded

@@ -11,6 +11,7 @@
 #include "engine/pipeline/resource_models.h"
 #include "engine/pipeline/sampler.h"
 #include "engine/pipeline/stage_plan.h"
+#include "loaderscope/device.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/events.h"
 #include "loaderscope/run_config.h"
@@ -93,6 +94,7 @@ struct LoaderPlan {
   Bytes host_bytes() const { return (pin_thread ? 2 : 1) * slots() * layout.slot_bytes; }
 
   Bytes delivered_sample_bytes;
+  MakePlan make_plan;  // set with a mixed layout
   BatchLayout layout;  // tensors, unless an engine sets another before it makes slots
 
   // Batch tasks are delivered in bursts of this many steps.

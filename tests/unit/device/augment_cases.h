@@ -16,7 +16,7 @@
 namespace loaderscope::cuda {
 
 // The speciality of the drawn samples.
-enum class CaseKind { crops, tiny, colours, warps, eight_steps, scaled_decodes, host_crops, large };
+enum class CaseKind { crops, tiny, colours, warps, far_warps, eight_steps, scaled, cropped, large };
 
 struct CaseSample {
   std::vector<std::uint8_t> bytes;
@@ -49,11 +49,12 @@ class CaseMaker {
     for (CaseSample& sample : made.samples) {
       const ImageHeader header{draw_side(), draw_side()};
       sample.recipe = augmenter->choose(below(1000), below(1000), header);
+      if (kind_ == CaseKind::far_warps) stretch(made.options.size, sample.recipe.steps[0]);
       draw_pixels(header, made.options.size, sample);
       sample.expected.resize(static_cast<std::size_t>(sample_bytes(made.options)));
       augmenter->apply(sample.pixels, sample.recipe, sample.expected.data());
-      sample.is_crop = (kind_ == CaseKind::host_crops && below(4) > 0) ||
-                       !fits_kernel(made.options, sample.recipe);
+      sample.is_crop =
+          (kind_ == CaseKind::cropped && below(4) > 0) || !fits_kernel(made.options, sample.recipe);
       if (!sample.is_crop) continue;
       AugmentRecipe crop = sample.recipe;
       crop.step_count = 0;
@@ -80,9 +81,16 @@ class CaseMaker {
     return log_uniform(8, 300);
   }
 
+  int draw_size() {
+    if (kind_ == CaseKind::large) return kMaxKernelSize - below(2);
+    if (kind_ == CaseKind::far_warps) return 33 + below(15);
+    // Reduced regions of fewer pixels may lack one that is read.
+    return log_uniform(kind_ == CaseKind::scaled ? 4 : 1, 72);
+  }
+
   AugmentOptions draw_options() {
     AugmentOptions options;
-    options.size = kind_ == CaseKind::large ? kMaxKernelSize - below(2) : log_uniform(1, 72);
+    options.size = draw_size();
     options.antialias = below(4) > 0;
     options.seed = random_();
     options.layout = below(2) == 0 ? Layout::nchw : Layout::nhwc;
@@ -100,7 +108,7 @@ class CaseMaker {
 
   std::vector<std::string> draw_steps() {
     if (kind_ == CaseKind::colours) return {colours(), colours()};
-    if (kind_ == CaseKind::warps) return {warp()};
+    if (kind_ == CaseKind::warps || kind_ == CaseKind::far_warps) return {warp()};
     std::vector<std::string> steps;
     if (kind_ == CaseKind::eight_steps) {
       steps = {"flip"};
@@ -125,10 +133,19 @@ class CaseMaker {
                  "affine:180:0:0:0.01..1:-80..80:-80..80"});
   }
 
+  // Warps so far that one column of the second segment shows the source. The padding of the row
+  // may decide whether that segment reaches beyond kFarthest.
+  void stretch(int size, RecipeStep& step) {
+    const double centre = size / 2.0, column = 32 + below(size - 32);
+    const double per_pixel = (below(2) == 0 ? 1 : -1) * (1500 + below(3'000'000) / 1000.0);
+    const double to = below(1000 * size) / 1000.0;
+    step.values = {per_pixel, 0, to - centre - per_pixel * (column + 0.5 - centre), 0, 1, 0};
+  }
+
   // The recipe's region with a margin, as a decoder gives it: at full size or reduced.
   void draw_pixels(const ImageHeader& header, int size, CaseSample& sample) {
     const Region& need = sample.recipe.region;
-    int d = kind_ == CaseKind::scaled_decodes ? 1 << below(3) : 1;
+    int d = kind_ == CaseKind::scaled ? 1 << below(3) : 1;
     while (d > 1 && std::min(need.width, need.height) / d < size) d /= 2;  // the rule of decoders
     const int margin = below(3);
     const auto low = [&](int at) { return std::max(at / d - margin, 0); };
@@ -198,6 +215,7 @@ inline std::vector<std::byte> augment_case(Runtime& runtime, const AugmentCase& 
     job.scratch = static_cast<std::uint32_t*>(objects.memory(bytes, "scratch"));
   }
   EXPECT_TRUE(runtime.augment(job, stream).ok());
+  EXPECT_TRUE(runtime.synchronise_device().ok());
   EXPECT_TRUE(runtime.copy_to_host(out.data(), job.out, out.size(), stream).ok());
   EXPECT_TRUE(runtime.synchronise_device().ok());
   return out;

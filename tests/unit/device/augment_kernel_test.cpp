@@ -32,6 +32,11 @@ TEST(DeviceAugment, MakesBytesOfHostForWarps) {
   expect_host_bytes(runtime, CaseKind::warps, 500);
 }
 
+TEST(DeviceAugment, MakesBytesOfHostForFarWarps) {
+  PretendRuntime runtime;
+  expect_host_bytes(runtime, CaseKind::far_warps, 500);
+}
+
 TEST(DeviceAugment, MakesBytesOfHostForEightSteps) {
   PretendRuntime runtime;
   expect_host_bytes(runtime, CaseKind::eight_steps, 500);
@@ -39,12 +44,12 @@ TEST(DeviceAugment, MakesBytesOfHostForEightSteps) {
 
 TEST(DeviceAugment, MakesBytesOfHostForScaledDecodes) {
   PretendRuntime runtime;
-  expect_host_bytes(runtime, CaseKind::scaled_decodes, 500);
+  expect_host_bytes(runtime, CaseKind::scaled, 500);
 }
 
 TEST(DeviceAugment, MakesBytesOfHostFromItsCrops) {
   PretendRuntime runtime;
-  expect_host_bytes(runtime, CaseKind::host_crops, 500);
+  expect_host_bytes(runtime, CaseKind::cropped, 500);
 }
 
 TEST(DeviceAugment, MakesBytesOfHostForLargestSize) {
@@ -58,7 +63,7 @@ TEST(DeviceAugmentCases, CoversAllBranches) {
   std::set<int> step_counts, denominators;
   double largest_scale = 0;
   for (unsigned seed = 1; seed <= 100; ++seed) {
-    for (const CaseKind kind : {CaseKind::crops, CaseKind::eight_steps, CaseKind::scaled_decodes}) {
+    for (const CaseKind kind : {CaseKind::crops, CaseKind::eight_steps, CaseKind::scaled}) {
       const AugmentCase made = CaseMaker(kind, seed).make();
       for (const CaseSample& sample : made.samples) {
         const AugmentRecipe& recipe = sample.recipe;

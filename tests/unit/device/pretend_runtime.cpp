@@ -156,6 +156,7 @@ void PretendRuntime::free_all() {
 
 void PretendRuntime::hang(Stream stream) {
   const Lock lock(mutex_);
+  hangs_ = true;
   Task task;
   task.kind = Kind::wait;
   task.event = &never_;
@@ -225,7 +226,7 @@ Status PretendRuntime::query(Event event, bool& done) {
   const Status status = called("query");
   advance();
   const auto* pretend_event = static_cast<PretendEvent*>(event.handle);
-  done = aborted() ||
+  done = (aborted() && !hangs_) ||
          (pretend_event->recorded && pretend_event->known && pretend_event->at <= clock());
   return status;
 }
@@ -283,6 +284,12 @@ Status PretendRuntime::take_memory(std::size_t bytes, Bytes& left, void*& place)
   allocated_[place] = bytes;
   ++owned_;
   return {};
+}
+
+Status PretendRuntime::memory_info(std::size_t& free, std::size_t& total) {
+  const Lock lock(mutex_);
+  free = total = static_cast<std::size_t>(memory);
+  return called("memory_info");
 }
 
 Status PretendRuntime::allocate(std::size_t bytes, void*& place) {
@@ -404,8 +411,12 @@ Status PretendRuntime::augment(const AugmentJob& job, Stream stream) {
   const Status status = called("augment");
   if (!status.ok()) return status;
   if (job.size > kMaxKernelSize) return {1, "cudaErrorInvalidValue"};  // too much shared memory
-  augment_on_host(job);
-  launch_work(stream, "augment", job.values(), job.out);
+  Task task;
+  task.duration = job.values();
+  task.noted.what = "augment";
+  task.noted.place = job.out;
+  task.action = [job] { augment_on_host(job); };
+  submit(stream, std::move(task));
   return {};
 }
 

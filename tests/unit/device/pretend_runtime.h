@@ -76,6 +76,7 @@ class PretendRuntime : public Runtime {
   Status query(Event event, bool& done) override;
   Status synchronise(Event event) override;
   Status elapsed(Event from, Event to, double& ms) override;
+  Status memory_info(std::size_t& free, std::size_t& total) override;
   Status allocate(std::size_t bytes, void*& place) override;
   Status free(void* place) override;
   Status fill(void* place, int value, std::size_t bytes) override;
@@ -146,6 +147,7 @@ class PretendRuntime : public Runtime {
   std::vector<Work> done_;
   std::multimap<Nanos, std::function<void()>> actions_;  // keys: ends of their work
   PretendEvent never_;
+  bool hangs_ = false;
   std::int64_t owned_ = 0;
 };
 

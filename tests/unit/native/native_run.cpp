@@ -161,7 +161,7 @@ class NotingDevices::Noting : public Device {
     }
     return device_->wait_computed(step);
   }
-  void make(const MakeJob& job) override {
+  bool make(const MakeJob& job) override {
     if (owner_.finish_sample_ && job.slot != nullptr) {
       Delivered delivered;
       std::vector<std::byte> made(static_cast<std::size_t>(owner_.sample_bytes_));
@@ -173,8 +173,10 @@ class NotingDevices::Noting : public Device {
       delivered.step = std::ssize(owner_.made_[rank_]);
       owner_.made_[rank_].push_back(std::move(delivered));
     }
-    device_->make(job);
+    return device_->make(job);
   }
+  void prepare(const MakePlan& plan) override { device_->prepare(plan); }
+  bool end() override { return device_->end(); }
   std::optional<DeviceTimes> collect() override { return device_->collect(); }
 
  private:
