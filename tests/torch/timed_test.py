@@ -330,12 +330,27 @@ class Calls(WithBatch):
         self.assertGreater(self.library.spent_by(inner), 4 * self.library.spent_by(outer))
         self.assertGreater(self.library.spent_by(outer), 0)
 
-    def test_ignores_calls_without_batch_timing_or_own_thread(self):
+    def test_charges_wait_for_helper_thread_to_its_stage(self):
+        inner = self.stages.timed(functools.partial(time.sleep, 0.02), self.stages.READ)
+        decode = self.stages.timed(lambda: inner(), self.stages.DECODE)
+        other = threading.Thread(target=decode)
+        other.start()
+        other.join()
+        self.assertEqual(self.ended_stages(), [("decode", 0)])  # the outermost call
+        self.assertGreaterEqual(self.library.spent_by(inner), 20_000_000)
+        self.assertLess(self.library.spent_by(decode), self.library.spent_by(inner))
+
+    def test_ignores_helper_thread_without_batch(self):
+        self.library.end_work(0)
         read = self.stages.timed(lambda: b"123", self.stages.READ)
         other = threading.Thread(target=read)
         other.start()
         other.join()
-        self.assertEqual(self.ended_stages(), [])
+        self.begin()
+        self.assertEqual((self.ended_stages(), self.library.spent_by(read)), ([], 0))
+
+    def test_ignores_calls_without_batch_or_timing(self):
+        read = self.stages.timed(lambda: b"123", self.stages.READ)
         self.library.end_work(0)
         self.assertEqual(read(), b"123")
         HOST.time_stages(False)

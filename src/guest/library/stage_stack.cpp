@@ -25,12 +25,13 @@ void StageStack::say_stage() {
       stages_.empty() ? CurrentWork::kNone : static_cast<std::int64_t>(stages_.back()));
 }
 
-// Ends the span. Known work of other threads is split off from `opaque`.
+// Ends the span. Known work of other threads is split off from `opaque`, if this thread waited.
 void StageStack::end_span() {
   if (!scope_) return;
   scope_.reset();
   if (!operators::known() || stages_.back() != Stage::opaque) return;
-  if (const Span* span = writer_.last())
+  const Span* span = writer_.last();
+  if (span != nullptr && 2 * span->cpu < span->end - span->begin)
     writer_.split_last_span(operators::between(span->begin, span->end));
 }
 

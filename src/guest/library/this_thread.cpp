@@ -128,6 +128,8 @@ void end() {
   totals[kOthers] += (now.process - begun.process) - (now.own - begun.own);
 }
 
+bool any_making() { return making.load(std::memory_order_relaxed) > 0; }
+
 void forget() {
   making = 0;
   is_making = false;

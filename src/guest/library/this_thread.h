@@ -31,6 +31,7 @@ namespace loaderscope::guest::library_threads {
 // before. Takes 2 us of a batch of at least 1 ms. Only each 16th of shorter batches is measured.
 void begin();
 void end();
+bool any_making();  // true: a thread of the process makes a batch
 
 // Drops the parent's state in the child of a fork.
 void forget();

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <initializer_list>
 
+#include "base/thread_meter.h"
+#include "guest/library/observers.h"
 #include "guest/library/this_thread.h"
 
 namespace loaderscope::guest::python {
@@ -48,10 +51,47 @@ bool calls_instead(Timed& timed) {
   return true;
 }
 
+// Timed calls of a thread that makes no batch itself, one within the other.
+struct HelperCalls {
+  int depth = 0;
+  Nanos named_inside = 0;
+};
+thread_local HelperCalls helper_calls;
+
+// Runs in a thread that works for a thread that makes a batch, such as one of a pool. The outermost
+// call takes the place of the maker's wait for it. Its CPU time is that of library threads.
+template <class Call>
+Object* run_in_helper(Timed& timed, const Call& run_it) {
+  HelperCalls& calls = helper_calls;
+  const Nanos named_around = calls.named_inside;
+  calls.named_inside = 0;
+  ++calls.depth;
+  const Nanos begun = monotonic_now();
+  Object* result = run_it(timed.instead != nullptr ? timed.instead : timed.original);
+  const Nanos ended = monotonic_now();
+  if (timed.has_name) std::atomic_ref(timed.spent) += ended - begun - calls.named_inside;
+  calls.named_inside = named_around + (timed.has_name ? ended - begun : calls.named_inside);
+  if (--calls.depth == 0) {
+    Span span;
+    span.begin = begun;
+    span.end = ended;
+    span.stage = timed.stage;
+    if (library_threads::any_making()) operators::did(span);
+  }
+  return result;
+}
+
+bool is_of_helper(const Timed& timed) {
+  const bool is_inner = helper_calls.depth > 0;
+  if (timed.is_of_batch || (timed.is_part && is_inner)) return false;
+  return is_inner || library_threads::any_making();
+}
+
 // `run_it` calls its argument. The stack is looked up again after the call, which may have forked.
 template <class Call>
 Object* run(Timed& timed, const Call& run_it) {
   StageStack* stack = stack_of_thread();
+  if (stack == nullptr && is_of_helper(timed)) return run_in_helper(timed, run_it);
   if (stack == nullptr || !stack->takes_call(timed.is_part)) return run_it(timed.original);
   if (timed.is_of_batch) stack->sample(StageStack::kBetweenSamples);
   const StageStack::Call begun = stack->begin_call(timed.stage);
