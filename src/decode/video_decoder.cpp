@@ -9,6 +9,7 @@
 
 #include "base/ffmpeg.h"
 #include "base/image_formats.h"
+#include "base/thread_meter.h"
 #include "decode/decoders.h"
 #include "record/frame_counts.h"
 
@@ -63,12 +64,15 @@ class Codec {
  public:
   explicit Codec(std::int64_t largest_pixels) : largest_pixels_(largest_pixels) {}
 
-  // Valid until the next call. Throws SampleError. `decoded`: grows by the frames that were.
-  const AVFrame& decode_frame(const StoredFrame& stored, std::int64_t& decoded) {
+  // Valid until the next call. Throws SampleError. `access`: grows by the frames that were decoded.
+  const AVFrame& decode_frame(const StoredFrame& stored, FrameAccess& access) {
     set_up(stored);
-    if (!can_continue(stored)) begin(stored);
+    if (!can_continue(stored)) {
+      begin(stored);
+      access.is_seek = true;
+    }
     try {
-      return decode_to(stored, decoded);
+      return decode_to(stored, access.decoded);
     } catch (const SampleError&) {
       video_ = kNothing;
       throw;
@@ -203,24 +207,25 @@ class VideoDecoder final : public Decoder {
 
   Pixels decode(const Region& region) override {
     check_region(region, header_);
-    std::int64_t decoded = 0;
+    FrameAccess access;
+    const Nanos begun = options_.frames != nullptr ? monotonic_now() : 0;
+    const auto count = [&](std::int64_t used) {
+      if (options_.frames != nullptr) options_.frames->count(access, used, monotonic_now() - begun);
+    };
     try {
-      const std::uint8_t* pixels = convert_frame(codec_.decode_frame(stored_, decoded));
-      count(decoded, 1);
+      const std::uint8_t* pixels = convert_frame(codec_.decode_frame(stored_, access));
+      count(1);
       return {pixels + static_cast<std::size_t>(region.y) * stride() +
                   static_cast<std::size_t>(region.x) * kChannels,
               stride(), region};
     } catch (const SampleError&) {
-      count(decoded, 0);
+      count(0);
       throw;
     }
   }
 
  private:
   std::size_t stride() const { return static_cast<std::size_t>(header_.width) * kChannels; }
-  void count(std::int64_t decoded, std::int64_t used) const {
-    if (options_.frames != nullptr) options_.frames->count(decoded, used);
-  }
 
   std::uint8_t* convert_frame(const AVFrame& frame) {
     const Ffmpeg& av = ffmpeg();

@@ -180,9 +180,35 @@ class VideoSource final : public Source, public Objects {
   std::vector<std::string> roots() const override { return plan_.files; }
   std::optional<FileAccess> access() const override { return FileAccess::pread; }
   std::vector<std::string> notes() const override { return notes_; }
-  std::vector<Metric> metrics() const override { return counts_.metrics(); }
+  std::vector<Metric> metrics() const override {
+    std::vector<Metric> metrics = counts_.metrics();
+    if (const double distance = key_distance(); distance > 0)
+      metrics.push_back(
+          make_metric(metric::video_key_distance, "frames, by the first samples", distance));
+    return metrics;
+  }
 
  private:
+  // Returns the mean length of the group of a sample. 0 without samples.
+  double key_distance() const {
+    constexpr std::int64_t kMaxSamples = 100'000;
+    double frames = 0, squares = 0, length = 0;
+    std::int64_t group = -1;
+    const auto end_group = [&] {
+      frames += length;
+      squares += length * length;
+      length = 0;
+    };
+    for (std::int64_t i = 0; i < std::min(size(), kMaxSamples); ++i) {
+      const PlacedFrame frame = plan_.frames.frame(i);
+      if (frame.group != group) end_group();
+      group = frame.group;
+      length = std::max(length, static_cast<double>(frame.packets));
+    }
+    end_group();
+    return frames > 0 ? squares / frames : 0;
+  }
+
   VideoPlan plan_;
   ReadCounts counts_;
   std::vector<std::string> notes_;

@@ -1,8 +1,12 @@
 """Packages that read and decode samples, as the host sees them, without PyTorch: packages_test.py LIBRARY, where
 LIBRARY is libloaderscope_guest.so. A package that is not here is skipped."""
 
+import contextlib
 import importlib
+import io
 import os
+import pathlib
+import struct
 import sys
 import types
 import unittest
@@ -103,6 +107,19 @@ class Kept(Decoder):
     """Has what its base class has."""
 
 
+def box(kind, *inside):
+    return struct.pack(">I4s", 8 + sum(map(len, inside)), kind) + b"".join(inside)
+
+
+def mp4_header(keys, sizes):
+    """The inside of `moov`. `keys`: numbers from 1."""
+    sync = box(b"stss", struct.pack(f">II{len(keys)}I", 0, len(keys), *keys))
+    each = box(b"stsz", struct.pack(f">III{len(sizes)}I", 0, 0, len(sizes), *sizes))
+    sound = box(b"trak", box(b"mdia", box(b"hdlr", bytes(8) + b"soun"), box(b"minf", box(b"stbl"))))
+    picture = box(b"mdia", box(b"hdlr", bytes(8) + b"vide"), box(b"minf", box(b"stbl", sync, each)))
+    return box(b"mvhd") + sound + box(b"trak", picture)
+
+
 class Substitutes(Packages):
     """Rows of the table, applied to classes of this file instead of packages."""
 
@@ -178,6 +195,103 @@ class Substitutes(Packages):
             frames.frames.forget()
             look(*arguments)
             self.assertEqual((frames.frames.decoded, frames.frames.used), counted, look.__name__)
+
+
+    def test_fits_time_of_access_to_decoded_frames(self):
+        from loaderscope_guest import frames
+
+        fit = frames.Fit()
+        for decoded in range(1, frames._FEWEST):
+            fit.add(decoded, 1000 + 50 * decoded)
+        self.assertEqual(fit.slope(), 0)  # too few
+        fit.add(40, 3000)
+        self.assertAlmostEqual(fit.slope(), 50)
+        constant = frames.Fit()
+        for _ in range(100):
+            constant.add(3, 1000)
+        self.assertEqual(constant.slope(), 0)
+
+    def test_reads_key_frames_from_header_of_mp4(self):
+        from loaderscope_guest import video_index
+
+        index = video_index.parse(memoryview(mp4_header(keys=[1, 4, 6], sizes=[90, 10, 10, 60, 20, 80, 30])))
+        self.assertEqual(index, (7, [0, 3, 5], 230, 70))
+        for damaged in (mp4_header([1, 9], [1, 2]), mp4_header([0], [1]), mp4_header([], []), b"", b"\0\0\0\4moov"):
+            self.assertIsNone(video_index.parse(memoryview(damaged)))
+        whole = mp4_header([1], [5])
+        for end in range(len(whole)):
+            with contextlib.suppress(ValueError, IndexError, struct.error):
+                video_index.parse(memoryview(whole)[:end])
+        path = file_path("made.mp4")
+        with open(path, "wb") as file:
+            file.write(struct.pack(">I4s", 16, b"mdat") + bytes(8) + struct.pack(">I4s", 8 + len(whole), b"moov") + whole)
+        self.assertEqual(video_index.read(path), (1, [0], 5, 0))
+        self.assertIsNone(video_index.read(file_path("missing.mp4")))
+
+    def test_finds_key_frames_of_approximate_decoder_in_its_file(self):
+        from loaderscope_guest import frames, video_index
+        from loaderscope_guest.counters import counters
+
+        class Approximate(Decoder):
+            def _get_key_frame_indices(self):
+                raise RuntimeError("without a scan")
+
+        path = file_path("approximate.mp4")
+        with open(path, "wb") as file:
+            header = mp4_header([1, 25], [4 if key in (0, 24) else 1 for key in range(48)])
+            file.write(struct.pack(">I4s", 8 + len(header), b"moov") + header)
+        frames.frames.forget()
+        decoder, unknown = Approximate(), Approximate()
+        with open(path, "rb") as file:
+            frames.opened(decoder, video_index.find_path(file))
+        frames.at_place(None, decoder, 30)
+        frames.at_place(None, unknown, 30)
+        self.assertEqual((frames.frames.decoded, frames.frames.used, frames.frames.seeks), (7, 1, 1))
+        self.assertEqual(frames.frames.unknown, 1)
+        frames.frames.put()
+        values = counters._values
+        self.assertEqual(values["video.key_distance"], [2 * 24 ** 2, 48])
+        self.assertEqual(values["video.key_size"], [4, 1])
+
+    def test_counts_videos_opened_again(self):
+        from loaderscope_guest import opens
+        from loaderscope_guest.counters import counters
+
+        opens._videos.clear()
+        counters._values.pop("video.opened_again", None)
+        for source in ("a.mp4", pathlib.Path("a.mp4"), "b.mp4", io.BytesIO(b"")):
+            opens.look_at_video(None, Decoder(), source)
+        self.assertEqual(counters._values["video.opened_again"], [1, 4])
+        self.assertEqual(counters._values["video.files"], [2, 1])
+
+    def test_counts_videos_of_sample_in_turn(self):
+        from loaderscope_guest import frames
+        from loaderscope_guest.counters import counters
+
+        counters._values.pop("video.in_turn", None)
+        decoders = [Decoder(), Decoder(), Decoder()]
+        turns = frames.Turns()
+        for sample in range(4):
+            self.maker.next_sample(sample)
+            for decoder in decoders:
+                turns.take(id(decoder))
+                turns.take(id(decoder))
+        self.assertEqual(counters._values["video.in_turn"], [9, 3])  # the last sample may continue
+
+    def test_counts_frames_that_lerobot_asks_pyav_for(self):
+        from loaderscope_guest import frames
+
+        class VideoFrame:
+            pass
+
+        frames.frames.forget()
+        frames.access.end("a.mp4")
+        decode = frames.decoding(VideoFrame)
+        for _ in range(9):
+            decode()
+            frames.used()
+        self.assertEqual(frames.asked_by_lerobot(None, "a.mp4", [0.2, 0.3]), 9)
+        self.assertEqual((frames.frames.decoded, frames.frames.used, frames.frames.seeks), (9, 2, 1))
 
 
 class Videos(Packages):

@@ -165,7 +165,8 @@ std::optional<Candidate> state_snapshots(const FindingInput& facts);
 std::optional<Candidate> garbage_collection(const FindingInput& facts);
 
 // Names that the guest gives to parts of a stage.
-inline constexpr std::string_view kDataFrames = "pandas", kOpens = "opening ";
+inline constexpr std::string_view kDataFrames = "pandas", kOpens = "opening ",
+                                  kOpensVideos = "opening videos";
 std::optional<Candidate> batched_indexing(const FindingInput& facts);
 std::optional<Candidate> rows_of_data_frames(const FindingInput& facts);
 std::optional<Candidate> opened_per_sample(const FindingInput& facts);
@@ -175,6 +176,10 @@ double waited_for_frames(const FindingInput& facts);
 double waited_for_opens(const FindingInput& facts);
 std::optional<Candidate> decode_bound(const FindingInput& facts);
 std::optional<Candidate> frames_discarded(const FindingInput& facts);
+std::optional<Candidate> decoder_per_sample(const FindingInput& facts);
+double waited_for_decoders(const FindingInput& facts);
+bool is_of_video(const FindingInput& facts);  // decodes frames of videos
+std::optional<Candidate> videos_in_turn(const FindingInput& facts);
 std::optional<Candidate> augment_bound(const FindingInput& facts);
 std::optional<Candidate> padding_waste(const FindingInput& facts);
 std::optional<Candidate> collate_bound(const FindingInput& facts);

@@ -104,6 +104,43 @@ std::optional<Candidate> opened_per_sample(const FindingInput& facts) {
   return candidate;
 }
 
+double waited_for_decoders(const FindingInput& facts) {
+  return facts.share(Cause::decode) * share_of_named(facts, Stage::decode, kOpensVideos);
+}
+
+// Decoders of videos, which a worker builds for each sample, or drops too early.
+std::optional<Candidate> decoder_per_sample(const FindingInput& facts) {
+  constexpr double kMostly = 0.5;  // share of the opens
+  constexpr double kEnoughOfStage = 0.1;
+  constexpr double kMaxKept = 512;  // decoders of a worker, of some MB and a file each
+  const double part = share_of_named(facts, Stage::decode, kOpensVideos);
+  const double files = facts.metric(metric::video_files);
+  const double again = facts.metric(metric::video_opened_again);
+  if (part < kEnoughOfStage || again < kMostly || files < 1 ||
+      waited_for_decoders(facts) < kMinReportedShare)
+    return std::nullopt;
+  const auto kept = static_cast<std::int64_t>(std::min(std::ceil(files), kMaxKept));
+  Candidate candidate;
+  candidate.evidence = fmt::format(
+      "videos are opened for samples, {} of them again, of {} in a process; opening is {}",
+      format_percent(again), plural(std::llround(files), "file"),
+      taken_words(facts, Stage::decode, Cause::decode, part));
+  candidate.options = {
+      without_part(Stage::decode, part * again * std::min(1.0, static_cast<double>(kept) / files))};
+  const std::string named = facts.named(name_of(Stage::decode));
+  const auto names = [&](const char* name) { return named.find(name) != std::string::npos; };
+  const std::string keep =
+      fmt::format("keep the {} of a worker open: ", plural(kept, "video decoder"));
+  if (names("lerobot.") && names("decode_video_frames_pyav"))
+    candidate.pytorch = keep + "LeRobotDataset(..., video_backend=\"torchcodec\")";
+  else if (names("lerobot."))
+    candidate.pytorch = keep + fmt::format("LEROBOT_VIDEO_DECODER_CACHE_SIZE={}", kept);
+  else
+    candidate.pytorch =
+        keep + fmt::format("@functools.lru_cache({}) at a function that opens one", kept);
+  return candidate;
+}
+
 // Chunks of HDF5, which are read and unpacked as a whole.
 std::optional<Candidate> chunk_amplification(const FindingInput& facts) {
   constexpr double kMuchLarger = 2;

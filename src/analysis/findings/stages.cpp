@@ -63,6 +63,9 @@ std::string cheaper_decode_words(const FindingInput& facts) {
   if (names("torchaudio") || names("soundfile") || names("_audio_decoder"))
     return "store short clips of uncompressed audio at the rate that the training takes, or read "
            "only the part that is used (frame_offset, num_frames)";
+  if (is_of_video(facts))
+    return "store videos of fewer pixels (ffmpeg -vf scale=-2:224), or in a codec that decodes "
+           "faster (H.264)";
   if (names("pyarrow") || names("datasets."))
     return "take whole columns as arrays: dataset.with_format(\"torch\"), or to_numpy() in place "
            "of to_pylist()";
@@ -93,7 +96,8 @@ bool is_of_torchvision(std::string_view name) {
 }  // namespace
 
 std::optional<Candidate> decode_bound(const FindingInput& facts) {
-  if (rows_of_data_frames(facts)) return std::nullopt;
+  if (rows_of_data_frames(facts) || frames_discarded(facts) || decoder_per_sample(facts))
+    return std::nullopt;
   return slow_stage(facts, Cause::decode, Stage::decode, cheaper_decode_words(facts));
 }
 

@@ -1,4 +1,4 @@
-// Findings about the traffic of a job: requests to servers, and frames of videos.
+// Findings about the requests of a job to servers.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -9,15 +9,12 @@
 
 #include "analysis/findings/finding_input.h"
 #include "analysis/totals.h"
-#include "analysis/verdict.h"
 #include "analysis/wording.h"
 
 namespace loaderscope {
 namespace {
 
-constexpr double kChief = 0.25;    // share of the time until the first batch
-constexpr double kManyUnused = 2;  // frames decoded per frame used
-constexpr double kFewFrames = 32;  // minimum for the finding
+constexpr double kChief = 0.25;  // share of the time until the first batch
 
 std::string count_words(double count, std::string_view word) {
   return plural(std::llround(count), word);
@@ -73,24 +70,6 @@ std::optional<Candidate> request_storm(const FindingInput& facts) {
       "set; read shards of many samples instead of an object for each, and let the client wait "
       "longer with each retry, by a random time";
   return candidate;
-}
-
-std::optional<Candidate> frames_discarded(const FindingInput& facts) {
-  const double each = facts.metric(metric::video_decoded_per_used);
-  if (each < kManyUnused || facts.metric(metric::video_frames_decoded) < kFewFrames ||
-      facts.share(Cause::decode) < kMinReportedShare)
-    return std::nullopt;
-  return Candidate{
-      fmt::format(
-          "{:.3g} frames are decoded for each that is used: decoding begins at the key frame "
-          "before it, or at the beginning of the video where nothing seeks; the trainer "
-          "waits {} of the time for decode",
-          each, format_percent(facts.share(Cause::decode))),
-      {{{std::string(name_of(Stage::decode)) + ".speed", "2"}}},
-      "seek to the key frame before the frame (PyAV: container.seek), use clips of consecutive "
-      "frames, and take the frames of a video in one call and in their order (get_frames_at, "
-      "get_batch); for single frames at random, keep videos with a key frame at every few frames "
-      "(ffmpeg -g 8), or pictures"};
 }
 
 }  // namespace loaderscope

@@ -93,6 +93,7 @@ TEST_F(Video, MatchesFramesOfPyAvInAnyOrder) {
 
 TEST_F(Video, DecodesFromKeyFrameOrContinues) {
   const auto source = open(fixture("videos/right/1.mp4"));  // one key frame, 30 frames
+  EXPECT_EQ(value_of(source->metrics(), "video.key_distance"), 30);
   Viewer viewer(*source);
   viewer.frame(20);
   EXPECT_EQ(viewer.count("video.frames_decoded"), 21);
@@ -103,6 +104,7 @@ TEST_F(Video, DecodesFromKeyFrameOrContinues) {
   viewer.frame(0);
   EXPECT_EQ(viewer.count("video.frames_decoded"), 53);
   EXPECT_EQ(viewer.count("video.frames_used"), 4);
+  EXPECT_EQ(viewer.count("video.seeks"), 3);
   const auto groups = open(fixture("videos/left/0.mp4"));  // a key frame every 8
   Viewer other(*groups);
   other.frame(18);

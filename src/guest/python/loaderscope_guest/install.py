@@ -9,9 +9,9 @@ from loaderscope_guest import import_hooks, interpreter
 from loaderscope_guest.third_party_table import TABLE, Row
 
 # Packages of `stage_table` that a program may import before any loader. A test compares the two.
-EARLY = ("PIL", "audiomentations", "av", "botocore", "cv2", "decord", "fsspec", "h5py", "httpx", "imageio", "lmdb",
-         "lz4", "monai", "numcodecs", "numpy", "pandas", "pyarrow", "requests", "simplejpeg", "soundfile", "tiktoken",
-         "tokenizers", "torch_geometric", "torchio", "transformers", "turbojpeg", "urllib3", "webdataset", "zarr",
+EARLY = ("PIL", "audiomentations", "av", "botocore", "cv2", "decord", "fsspec", "h5py", "httpx", "imageio", "lerobot",
+         "lmdb", "lz4", "monai", "numcodecs", "numpy", "pandas", "pyarrow", "requests", "simplejpeg", "soundfile",
+         "tiktoken", "tokenizers", "torch_geometric", "torchio", "transformers", "turbojpeg", "urllib3", "webdataset", "zarr",
          "zstandard")
 
 _looks_into_functions = False

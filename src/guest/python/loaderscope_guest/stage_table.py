@@ -1,7 +1,7 @@
 """Hooked functions and their stages, a row each. A row costs nothing if its module is never imported. A function that
 this version of the module lacks is left out, and its time remains `opaque`."""
 
-from typing import Callable, NamedTuple, Optional, Tuple
+from typing import Any, Callable, NamedTuple, Optional, Tuple
 
 from loaderscope_guest import chunks, frames, opens
 from loaderscope_guest.library import STAGES
@@ -21,7 +21,9 @@ class Row(NamedTuple):
     inherited: bool = False  # hooked in this class alone, although its base class defines it
     counts_result: bool = True  # a read: the size of its result is the number of bytes
     called: str = ""  # a part of the stage, which no delay is injected into; "": by its module and name
-    looks: Optional[Callable[..., None]] = None  # receives the result in a batch, and then the arguments
+    looks: Optional[Callable[..., Any]] = None  # receives the result in a batch, and then the arguments
+    watches: Optional[Callable[..., Callable[..., Any]]] = None  # makes what is called in its place in a batch
+    times: Optional[Callable[[Any, int], None]] = None  # receives what `looks` returns, and the time of the call in ns
 
 
 TABLE: Tuple[Row, ...] = (
@@ -33,28 +35,41 @@ TABLE: Tuple[Row, ...] = (
     Row("torchvision.io.image", "read_file", READ),
     Row("torchvision.io.image", "read_image decode_image decode_jpeg decode_png decode_webp decode_gif", DECODE),
     Row("torchvision.io.video", "read_video", DECODE),
-    Row("torchcodec.decoders._video_decoder", "VideoDecoder.__init__ VideoDecoder.get_all_frames", DECODE),
-    Row("torchcodec.decoders._video_decoder", "VideoDecoder.__getitem__", DECODE, looks=frames.at_key),
-    Row("torchcodec.decoders._video_decoder", "VideoDecoder.get_frame_at", DECODE, looks=frames.at_place),
-    Row("torchcodec.decoders._video_decoder", "VideoDecoder.get_frames_at", DECODE, looks=frames.at_places),
-    Row("torchcodec.decoders._video_decoder", "VideoDecoder.get_frames_in_range", DECODE, looks=frames.look_at_range),
+    Row("torchcodec.decoders._video_decoder", "VideoDecoder.__init__", DECODE, called="opening videos (torchcodec)",
+        looks=opens.look_at_video),
+    Row("torchcodec.decoders._video_decoder", "VideoDecoder.get_all_frames", DECODE),
+    Row("torchcodec.decoders._video_decoder", "VideoDecoder.__getitem__", DECODE, looks=frames.at_key, times=frames.took),
+    Row("torchcodec.decoders._video_decoder", "VideoDecoder.get_frame_at", DECODE, looks=frames.at_place,
+        times=frames.took),
+    Row("torchcodec.decoders._video_decoder", "VideoDecoder.get_frames_at", DECODE, looks=frames.at_places,
+        times=frames.took),
+    Row("torchcodec.decoders._video_decoder", "VideoDecoder.get_frames_in_range", DECODE, looks=frames.look_at_range,
+        times=frames.took),
     Row("torchcodec.decoders._video_decoder", "VideoDecoder.get_frame_played_at VideoDecoder.get_frames_played_at "
-        "VideoDecoder.get_frames_played_in_range", DECODE, looks=frames.at_times),
+        "VideoDecoder.get_frames_played_in_range", DECODE, looks=frames.at_times, times=frames.took),
     Row("torchcodec.decoders._audio_decoder", "AudioDecoder.__init__ AudioDecoder.get_all_samples "
         "AudioDecoder.get_samples_played_in_range", DECODE),
-    Row("av.container.core", "open", DECODE),
+    Row("av.container.core", "open", DECODE, called="opening videos (av.open)", looks=opens.look_at_container),
     Row("av.container.input", "InputContainer.demux", READ, steps=True),
-    Row("av.container.input", "InputContainer.seek", READ, counts_result=False),
-    Row("av.container.input", "InputContainer.decode", DECODE, steps=True),
-    Row("av.codec.context", "CodecContext.decode", DECODE, looks=frames.given_by_codec),
-    Row("av.video.frame", "VideoFrame.to_ndarray VideoFrame.to_image", DECODE, outermost=True, looks=frames.used),
+    Row("av.container.input", "InputContainer.seek", READ, counts_result=False, looks=frames.begins),
+    Row("av.container.input", "InputContainer.decode", DECODE, steps=True, watches=frames.decoding),
+    Row("av.packet", "Packet.decode", DECODE, watches=frames.decoding),
+    Row("av.video.stream", "VideoStream.decode", DECODE, watches=frames.decoding),
+    Row("av.codec.context", "CodecContext.decode", DECODE, watches=frames.decoding),
+    Row("av.video.frame", "VideoFrame.to_ndarray VideoFrame.to_image", DECODE, outermost=True, looks=frames.used,
+        times=frames.took_part),
     Row("av.video.frame", "VideoFrame.reformat VideoFrame.to_rgb", DECODE, outermost=True),
     Row("av.audio.frame", "AudioFrame.to_ndarray", DECODE, outermost=True),
     Row("av.audio.resampler", "AudioResampler.resample", DECODE, outermost=True),
-    Row("decord.video_reader", "VideoReader.__init__ VideoReader.seek VideoReader.seek_accurate VideoReader.next "
-        "VideoReader.skip_frames", DECODE),
-    Row("decord.video_reader", "VideoReader.get_batch", DECODE, looks=frames.look_at_decord),
-    Row("decord.video_reader", "VideoReader.__getitem__", DECODE, looks=frames.one_of_decord),
+    Row("decord.video_reader", "VideoReader.__init__", DECODE, called="opening videos (decord)",
+        looks=opens.look_at_video),
+    Row("decord.video_reader", "VideoReader.seek VideoReader.seek_accurate VideoReader.next VideoReader.skip_frames",
+        DECODE),
+    Row("decord.video_reader", "VideoReader.get_batch", DECODE, looks=frames.look_at_decord, times=frames.took),
+    Row("decord.video_reader", "VideoReader.__getitem__", DECODE, looks=frames.one_of_decord, times=frames.took),
+    Row("lerobot.datasets.video_utils", "decode_video_frames_torchcodec", DECODE),
+    Row("lerobot.datasets.video_utils", "decode_video_frames_pyav", DECODE, looks=frames.asked_by_lerobot,
+        times=frames.took),
     Row("torchaudio", "load", DECODE),
     Row("soundfile", "read", DECODE),
     Row("cv2", "imread imdecode", DECODE),

@@ -39,11 +39,24 @@ def _looking_at_entries(compose: Callable[..., Any]) -> Callable[..., Any]:
     return looking
 
 
-def _looking_at_result(function: Callable[..., Any], look: Callable[..., None]) -> Callable[..., Any]:
+def _looking_at_result(function: Callable[..., Any], look: Callable[..., Any]) -> Callable[..., Any]:
     def looking(*arguments: Any, **named: Any) -> Any:
         result = function(*arguments, **named)
         with messages.never_failing(f"what {look.__name__} counts is"):
             look(result, *arguments, **named)
+        return result
+
+    return looking
+
+
+def _looking_and_timing(function: Callable[..., Any], look: Callable[..., Any],
+                        took: Callable[[Any, int], None]) -> Callable[..., Any]:
+    def looking(*arguments: Any, **named: Any) -> Any:
+        begun = library.now()
+        result = function(*arguments, **named)
+        time = library.now() - begun
+        with messages.never_failing(f"what {look.__name__} counts is"):
+            took(look(result, *arguments, **named), time)
         return result
 
     return looking
@@ -76,8 +89,13 @@ def _instead(function: Callable[..., Any], row: Row, called: str) -> Optional[Ca
     if row.entries:
         return _looking_at_entries(function)
     if row.steps:
-        step = timed(_step, row.stage, called=called, counts_result=False)
+        instead = row.watches(_step) if row.watches else None
+        step = timed(_step, row.stage, called=called, counts_result=False, instead=instead)
         return lambda *arguments, **named: going_on(function(*arguments, **named), step)
+    if row.watches:
+        return row.watches(function)
+    if row.looks and row.times:
+        return _looking_and_timing(function, row.looks, row.times)
     return _looking_at_result(function, row.looks) if row.looks else None
 
 
