@@ -203,7 +203,7 @@ class VideoSource final : public Source, public Objects {
       const PlacedFrame frame = plan_.frames.frame(i);
       if (frame.group != group) end_group();
       group = frame.group;
-      length = std::max(length, static_cast<double>(frame.packets));
+      length = std::max(length, static_cast<double>(frame.packets_before) + 1);
     }
     end_group();
     return frames > 0 ? squares / frames : 0;
