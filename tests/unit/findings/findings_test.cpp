@@ -200,6 +200,19 @@ const FindingScenario kCases[] = {
        add_metric(record, "video.decoded_per_used", 12);
        add_metric(record, "video.frames_decoded", 1200);
      }},
+    {"decoder-per-sample", COMPUTE "workers = 16\ncost = decode=40ms",
+     COMPUTE "workers = 16\ncost = decode=40ms", true,
+     [](RunRecord& record) {
+       record.details.push_back({"decode", "opening videos (torchcodec)", 0.7});
+       add_metric(record, "video.opened_again", 0.99);
+       add_metric(record, "video.files", 24);
+     }},
+    {"videos-in-turn", COMPUTE "workers = 4\ncost = decode=40ms",
+     COMPUTE "workers = 4\ncost = decode=40ms", false,
+     [](RunRecord& record) {
+       add_metric(record, "video.in_turn", 3);
+       add_metric(record, "process.cpu_s", 0.001);
+     }},
     {"request-storm", COMPUTE "workers = 4\ncost = startup=20s\ncost = decode=1ms",
      COMPUTE "workers = 4\ncost = startup=20s\ncost = decode=1ms", false,
      [](RunRecord& record) {
