@@ -17,7 +17,7 @@ namespace {
 using testing::HasSubstr;
 using Metrics = std::map<std::string, double>;
 
-constexpr const char* kSlowDecode =
+constexpr const char* kSlowVideos =
     "batch = 8\nsteps = 160\ncompute = 10ms\nworkers = 16\ncost = decode=40ms";
 
 // One frame of each access, 60 frames after a key frame at most.
@@ -27,7 +27,7 @@ const Metrics kLongGroups = {{"video.frames_decoded", 3050},   {"video.frames_us
                              {"video.per_frame_share", 0.8}};
 
 RunRecord run_with(const Metrics& metrics, const std::vector<Detail>& details = {},
-                   const std::string& scenario = kSlowDecode) {
+                   const std::string& scenario = kSlowVideos) {
   RunRecord record = test::run(scenario);
   for (const auto& [name, value] : metrics)
     record.metrics.push_back({name, "1", "for a test", value});
