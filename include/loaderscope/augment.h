@@ -77,6 +77,7 @@ struct SampleEntry {
   std::int64_t sample = 0;      // index in the data set
   Bytes offset = 0, bytes = 0;  // place in the slot
   Region held;                  // pixels and crop: size of the RGB; stored: region to decode
+  ImageHeader image;            // stored: size of the whole image
   int scale_denominator = 1;    // pixels: as in Pixels
   AugmentRecipe recipe;
 };

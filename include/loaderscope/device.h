@@ -71,8 +71,8 @@ struct MakePlan {
   std::int64_t batch = 0;  // samples
   Bytes slot_bytes = 0;    // size of a mixed slot
   bool decodes = false;
-  // Maxima and mean of samples that were drawn. Others may be larger.
-  int width = 0, height = 0;
+  // Facts of samples that were drawn. Others may be larger.
+  int width = 0, height = 0;    // a large image that the device decodes
   Bytes mean_region_bytes = 0;  // decoded pixels that a crop needs
 };
 

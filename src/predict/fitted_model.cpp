@@ -15,6 +15,7 @@
 #include "loaderscope/errors.h"
 #include "loaderscope/run_record.h"
 #include "loaderscope/settings.h"
+#include "predict/device_fit.h"
 #include "predict/fit.h"
 #include "predict/prediction_limits.h"
 #include "predict/prediction_window.h"
@@ -107,7 +108,7 @@ bool is_of_somebody_else(const RunRecord& record) { return is_guest_engine(recor
 FittedModel::FittedModel(const RunRecord& record, const std::atomic<int>* stop_signal)
     : base_runs_(std::make_shared<model::BaselineCache>()),
       stop_signal_(stop_signal),
-      config_(is_of_somebody_else(record) ? to_native_config(record) : record.config),
+      config_(is_of_somebody_else(record) ? to_native_config(record) : declare_device_work(record)),
       limits_(declared_limits(record.config)) {
   model::refuse_unpredictable(record);
   if (is_of_somebody_else(record)) measured_ = record.config;

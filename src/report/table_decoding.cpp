@@ -43,7 +43,9 @@ std::string decoding_line(const RunRecord& record) {
   const double all = engines + cuda + cpu;
   if (all <= 0) return "";
   std::vector<std::string> parts;
-  if (engines > 0) parts.push_back("JPEG engines " + format_percent(engines / all));
+  if (engines > 0)
+    parts.push_back((record.simulated ? "simulated GPU " : "JPEG engines ") +
+                    format_percent(engines / all));
   if (cuda > 0) parts.push_back("CUDA kernels " + format_percent(cuda / all));
   if (cpu > 0) parts.push_back("CPU " + format_percent(cpu / all) + refusal_words(record));
   return fmt::format("Images decoded by: {}", fmt::join(parts, ", "));

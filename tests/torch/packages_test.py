@@ -227,6 +227,8 @@ class Substitutes(Packages):
             file.write(struct.pack(">I4s", 16, b"mdat") + bytes(8) + struct.pack(">I4s", 8 + len(whole), b"moov") + whole)
         self.assertEqual(video_index.read(path), (1, [0], 5, 0))
         self.assertIsNone(video_index.read(file_path("missing.mp4")))
+        self.assertIsNone(video_index.find_path(b"the video itself"))
+        self.assertIsNone(video_index.find_path("x" * 5000))
 
     def test_finds_key_frames_of_approximate_decoder_in_its_file(self):
         from loaderscope_guest import frames, video_index

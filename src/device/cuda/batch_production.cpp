@@ -1,42 +1,20 @@
 #include "device/cuda/batch_production.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <utility>
 
 #include "device/cuda/make_augment_job.h"
 
 namespace loaderscope::cuda {
 namespace {
 
-constexpr Bytes kMinPixelBytes = Bytes{64} << 20, kMaxPixelBytes = Bytes{512} << 20;
-static_assert(kMinPixelBytes > kMaxRegionBytes);
-constexpr std::size_t kPinnedArena = std::size_t{64} << 20;
 constexpr std::size_t kPixelAlignment = 256;
-constexpr std::size_t kRgb = 3;
 
 std::size_t aligned_pixels(std::size_t bytes) {
   return (bytes + kPixelAlignment - 1) / kPixelAlignment * kPixelAlignment;
 }
 
 std::size_t row_bytes(const Region& region) {
-  return kRgb * static_cast<std::size_t>(region.width);
-}
-
-std::size_t pixel_buffer_bytes(const MakePlan& plan, std::size_t crop_bytes) {
-  const Bytes each = std::max(plan.mean_region_bytes, static_cast<Bytes>(crop_bytes));
-  const Bytes wanted = plan.batch * (each + each / 4);
-  return static_cast<std::size_t>(std::clamp(wanted, kMinPixelBytes, kMaxPixelBytes));
-}
-
-bool has_jpeg_engines(Nvjpeg& nvjpeg) {
-  nvjpeg::Handle handle = nullptr;
-  if (nvjpeg.make_handle(nvjpeg::Backend::hardware, nullptr, nullptr, handle) !=
-      nvjpeg::Code::success)
-    return false;
-  nvjpeg.free_handle(handle);
-  return true;
+  return kRgbBytes * static_cast<std::size_t>(region.width);
 }
 
 const SampleEntry* table(const MakeJob& job) {
@@ -44,124 +22,6 @@ const SampleEntry* table(const MakeJob& job) {
 }
 
 }  // namespace
-
-BatchProduction::BatchProduction(DeviceGroup& group, const std::string& place,
-                                 const RunConfig& config, const MakePlan& plan,
-                                 std::shared_ptr<Nvjpeg> nvjpeg, const std::atomic<int>& stop)
-    : runtime_(group.runtime()),
-      objects_(runtime_, place),
-      options_(plan.augment),
-      batch_(static_cast<std::size_t>(plan.batch)),
-      tensor_bytes_(static_cast<std::size_t>(sample_bytes(options_))),
-      crop_bytes_(kRgb * static_cast<std::size_t>(options_.size * options_.size)),
-      job_(make_augment_job(options_)),
-      copy_stream_(objects_.stream()),
-      decode_stream_(objects_.stream()),
-      work_stream_(objects_.stream()),
-      slots_(static_cast<std::size_t>(config.trainer.device_prefetch + config.trainer.in_flight)),
-      later_begin_(objects_.event()),
-      pixel_places_(batch_),
-      crop_copied_(objects_.event()),
-      end_(objects_.event()) {
-  check_fit(config, plan);
-  take_memory(plan);
-  if (plan.decodes) make_decoder(config, plan, std::move(nvjpeg), stop);
-  warm_up();
-}
-
-std::byte* BatchProduction::device_memory(std::size_t bytes, const char* what) {
-  memory_ += static_cast<Bytes>(bytes);
-  return static_cast<std::byte*>(objects_.memory(bytes, what));
-}
-
-// Half of the free memory is left to the model that the real training has.
-void BatchProduction::check_fit(const RunConfig& config, const MakePlan& plan) const {
-  std::size_t free = 0, total = 0;
-  check("memory", runtime_.memory_info(free, total));
-  const auto slot =
-      static_cast<Bytes>(batch_ * (tensor_bytes_ + sizeof(SampleJob))) + plan.slot_bytes;
-  const Bytes slots = static_cast<Bytes>(slots_.size()) * slot;
-  Bytes others = scratch_bytes(plan.batch, options_.size);
-  if (plan.decodes)
-    others += static_cast<Bytes>(2 * pixel_buffer_bytes(plan, crop_bytes_) +
-                                 suggested_arena_bytes(batch_, plan.width, plan.height));
-  if (slots + others <= static_cast<Bytes>(free / 2)) return;
-  const auto text = [](Bytes bytes) { return format_size(static_cast<double>(bytes)); };
-  throw RunError(
-      fmt::format("{}: {} batches take {}, their decoded images {}, and half of the free memory is "
-                  "{}",
-                  objects_.place(), slots_.size(), text(slots), text(others),
-                  text(static_cast<Bytes>(free / 2))),
-      config.trainer.device_prefetch > 1 ? "give a smaller --batch-size or --device-prefetch"
-                                         : "give a smaller --batch-size");
-}
-
-void BatchProduction::take_memory(const MakePlan& plan) {
-  const std::size_t jobs = batch_ * sizeof(SampleJob);
-  crop_ = static_cast<std::byte*>(objects_.host_memory(crop_bytes_, "a replaced sample"));
-  for (Slot& slot : slots_) {
-    slot.tensors = device_memory(batch_ * tensor_bytes_, "batches made ahead");
-    slot.input = device_memory(static_cast<std::size_t>(plan.slot_bytes), "pixels of the workers");
-    slot.jobs = reinterpret_cast<SampleJob*>(device_memory(jobs, "tables of batches"));
-    slot.host_jobs = static_cast<SampleJob*>(objects_.host_memory(jobs, "tables of batches"));
-  }
-  const Bytes scratch = scratch_bytes(plan.batch, options_.size);
-  job_.scratch = reinterpret_cast<std::uint32_t*>(
-      device_memory(static_cast<std::size_t>(scratch), "images between operations"));
-  if (!plan.decodes) return;
-  pixel_bytes_ = pixel_buffer_bytes(plan, crop_bytes_);
-  for (PixelBuffer& buffer : pixels_) {
-    buffer.place = device_memory(pixel_bytes_, "decoded pixels");
-    buffer.read = objects_.event();
-  }
-}
-
-void BatchProduction::make_decoder(const RunConfig& config, const MakePlan& plan,
-                                   std::shared_ptr<Nvjpeg> nvjpeg, const std::atomic<int>& stop) {
-  JpegDecoderOptions options;
-  options.place = objects_.place();
-  const bool may_use_cuda = config.image.decode.value.on == DecodeOn::gpu;
-  options.backend = may_use_cuda && !has_jpeg_engines(*nvjpeg) ? nvjpeg::Backend::gpu_hybrid
-                                                               : nvjpeg::Backend::hardware;
-  options.batch = batch_;
-  options.width = plan.width;
-  options.height = plan.height;
-  options.region_bytes = static_cast<std::size_t>(kMaxRegionBytes);
-  options.arena_bytes = suggested_arena_bytes(batch_, plan.width, plan.height);
-  options.pinned_arena_bytes = kPinnedArena;
-  memory_ += static_cast<Bytes>(options.arena_bytes);
-  decoder_ = std::make_unique<JpegBatchDecoder>(runtime_, std::move(nvjpeg), make_any_decoder({}),
-                                                options, decode_stream_, stop);
-}
-
-// Kernels are loaded when they first run, and loading waits for the whole device.
-void BatchProduction::warm_up() {
-  Slot& slot = slots_.front();
-  AugmentRecipe recipe;
-  recipe.step_count = 1;
-  *slot.host_jobs = make_crop_job(recipe, reinterpret_cast<std::uint8_t*>(slot.input),
-                                  kRgb * static_cast<std::size_t>(options_.size));
-  check("warm-up", runtime_.fill(slot.input, 0, crop_bytes_));
-  check("warm-up",
-        runtime_.copy_to_device(slot.jobs, slot.host_jobs, sizeof(SampleJob), work_stream_));
-  AugmentJob one = job_;
-  one.samples = slot.jobs;
-  one.count = 1;
-  one.has_steps = true;
-  one.out = slot.tensors;
-  check("warm-up", runtime_.augment(one, work_stream_));
-  check("warm-up", runtime_.synchronise_device());
-}
-
-BatchProduction::Marks BatchProduction::take_marks() {
-  const std::lock_guard lock(mutex_);
-  if (free_marks_.empty())
-    return {objects_.event(), objects_.event(), objects_.event(),
-            objects_.event(), objects_.event(), objects_.event()};
-  const Marks marks = free_marks_.back();
-  free_marks_.pop_back();
-  return marks;
-}
 
 bool BatchProduction::make(const MakeJob& job) {
   Slot& slot = slots_[made_++ % slots_.size()];
@@ -197,23 +57,34 @@ void BatchProduction::place_samples(const MakeJob& job, Slot& slot) {
             make_sample_job(options_, entry.recipe,
                             {input, row_bytes(entry.held), entry.held, entry.scale_denominator});
         break;
-      case SampleEntry::Kind::stored:
-        sample =
-            make_sample_job(options_, entry.recipe,
-                            {reinterpret_cast<const std::uint8_t*>(place_pixels(i, entry, used)),
-                             row_bytes(entry.held), entry.held});
+      case SampleEntry::Kind::stored: {
+        held_[i] = region_to_decode(entry);
+        const std::byte* const place = place_pixels(i, used);
+        sample = make_sample_job(
+            options_, entry.recipe,
+            {reinterpret_cast<const std::uint8_t*>(place), row_bytes(held_[i]), held_[i]});
         break;
+      }
     }
     ++parts_.back().count;
   }
   next_buffer_ = (parts_.back().buffer + 1) % pixels_.size();
 }
 
+// The CUDA back end decodes whole images only. An image that is too large for that goes to the
+// host.
+Region BatchProduction::region_to_decode(const SampleEntry& entry) const {
+  if (decoder_->takes_regions()) return entry.held;
+  const Region whole{0, 0, entry.image.width, entry.image.height};
+  const auto bytes = static_cast<Bytes>(row_bytes(whole)) * whole.height;
+  return bytes <= kMaxRegionBytes ? whole : entry.held;
+}
+
 // Returns the place on the device for the pixels of a sample. It also has room for its crop, in
 // case that the sample must be replaced.
-std::byte* BatchProduction::place_pixels(std::size_t sample, const SampleEntry& entry,
-                                         std::size_t& used) {
-  const std::size_t region = row_bytes(entry.held) * static_cast<std::size_t>(entry.held.height);
+std::byte* BatchProduction::place_pixels(std::size_t sample, std::size_t& used) {
+  const Region& held = held_[sample];
+  const std::size_t region = row_bytes(held) * static_cast<std::size_t>(held.height);
   const std::size_t bytes = aligned_pixels(std::max(region, crop_bytes_));
   if (used + bytes > pixel_bytes_) {
     const Part& full = parts_.back();
@@ -249,9 +120,9 @@ bool BatchProduction::decode_part(const MakeJob& job, const Part& part, Slot& sl
     const SampleEntry& entry = table(job)[i];
     if (entry.kind != SampleEntry::Kind::stored) continue;
     tasks_.push_back({{job.slot + entry.offset, static_cast<std::size_t>(entry.bytes)},
-                      entry.held,
+                      held_[i],
                       pixel_places_[i],
-                      row_bytes(entry.held)});
+                      row_bytes(held_[i])});
     task_samples_.push_back(i);
   }
   if (tasks_.empty()) return true;
@@ -261,44 +132,48 @@ bool BatchProduction::decode_part(const MakeJob& job, const Part& part, Slot& sl
   const Event begin = batch.decodes ? later_begin_ : batch.marks.decode_begin;
   if (!decoder_->decode(tasks_, begin, batch.marks.decode_end, outcomes_)) return false;
   batch.decodes = true;
-  if (std::any_of(outcomes_.begin(), outcomes_.end(),
-                  [](const JpegOutcome& outcome) { return outcome.error.has_value(); })) {
-    check("decode", runtime_.wait_event(decode_stream_, batch.marks.copy_end));
-    settle_outcomes(job, slot);
-    check("decode", runtime_.record(batch.marks.decode_end, decode_stream_));
-  } else {
-    settle_outcomes(job, slot);
-  }
+  if (!settle_outcomes(job, slot, batch.marks)) return false;
   buffer.is_used = true;
   check("decode", runtime_.wait_event(work_stream_, batch.marks.decode_end));
   return true;
 }
 
-void BatchProduction::settle_outcomes(const MakeJob& job, Slot& slot) {
+bool BatchProduction::settle_outcomes(const MakeJob& job, Slot& slot, const Marks& marks) {
+  bool has_replaced = false;
   for (std::size_t i = 0; i < outcomes_.size(); ++i) {
     const JpegOutcome& outcome = outcomes_[i];
     if (outcome.error) {
-      replace(job, task_samples_[i], *outcome.error, slot);
+      // Replacements write to the table, after it was copied.
+      if (!has_replaced) check("replace", runtime_.wait_event(decode_stream_, marks.copy_end));
+      has_replaced = true;
+      if (!replace(job, task_samples_[i], *outcome.error, slot)) return false;
     } else if (outcome.way == JpegOutcome::Way::cuda) {
       job.listener->decoded(MakeListener::Way::cuda, "");
     } else if (outcome.way == JpegOutcome::Way::cpu) {
       job.listener->decoded(MakeListener::Way::cpu, outcome.reason);
     }
   }
+  if (has_replaced) check("replace", runtime_.record(marks.decode_end, decode_stream_));
+  return true;
 }
 
-// After the table was copied, in the decode stream.
-void BatchProduction::replace(const MakeJob& job, std::size_t sample, const SampleError& error,
+// Submits to the decode stream. False: the run must stop.
+bool BatchProduction::replace(const MakeJob& job, std::size_t sample, const SampleError& error,
                               Slot& slot) {
   const AugmentRecipe recipe = job.listener->replace(table(job)[sample], error, crop_);
   std::byte* const place = pixel_places_[sample];
   check("replace", runtime_.copy_to_device(place, crop_, crop_bytes_, decode_stream_));
-  slot.host_jobs[sample] = make_crop_job(recipe, reinterpret_cast<const std::uint8_t*>(place),
-                                         kRgb * static_cast<std::size_t>(options_.size));
-  check("replace", runtime_.copy_to_device(slot.jobs + sample, slot.host_jobs + sample,
-                                           sizeof(SampleJob), decode_stream_));
+  // The first copy of the table has ended when this one begins: the stream waits for it. But it may
+  // still read host_jobs, so this one has a place of its own.
+  *replaced_job_ = make_crop_job(recipe, reinterpret_cast<const std::uint8_t*>(place),
+                                 kRgbBytes * static_cast<std::size_t>(options_.size));
+  check("replace", runtime_.copy_to_device(slot.jobs + sample, replaced_job_, sizeof(SampleJob),
+                                           decode_stream_));
   check("replace", runtime_.record(crop_copied_, decode_stream_));
-  check("replace", runtime_.synchronise(crop_copied_));  // `crop_` is free again
+  // `crop_` and `replaced_job_` are free again.
+  if (!wait_within(runtime_, objects_, crop_copied_, {&stop_})) return false;
+  slot.host_jobs[sample].step_count = replaced_job_->step_count;
+  return true;
 }
 
 void BatchProduction::augment_part(const Part& part, const Slot& slot) {
@@ -311,15 +186,6 @@ void BatchProduction::augment_part(const Part& part, const Slot& slot) {
   check("augment", runtime_.augment(job, work_stream_));
   PixelBuffer& buffer = pixels_[part.buffer];
   if (buffer.is_used) check("augment", runtime_.record(buffer.read, work_stream_));
-}
-
-bool BatchProduction::wait_for_end() {
-  const WaitLimit limit{nullptr, runtime_.now() + kMaxEndWait};
-  for (const Stream stream : {copy_stream_, decode_stream_, work_stream_}) {
-    check("end", runtime_.record(end_, stream));
-    if (!wait_within(runtime_, objects_, end_, limit)) return false;
-  }
-  return true;
 }
 
 Event BatchProduction::next_end() {

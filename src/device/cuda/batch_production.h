@@ -20,6 +20,8 @@
 
 namespace loaderscope::cuda {
 
+inline constexpr std::size_t kRgbBytes = 3;
+
 class BatchProduction {
  public:
   // Takes all memory and runs everything once. It waits for the whole device, so no gate may be
@@ -83,15 +85,17 @@ class BatchProduction {
   void warm_up();
   Marks take_marks();
   void place_samples(const MakeJob& job, Slot& slot);
-  std::byte* place_pixels(std::size_t sample, const SampleEntry& entry, std::size_t& used);
+  std::byte* place_pixels(std::size_t sample, std::size_t& used);
+  Region region_to_decode(const SampleEntry& entry) const;
   void copy_input(const MakeJob& job, const Slot& slot, const Marks& marks);
   bool decode_part(const MakeJob& job, const Part& part, Slot& slot, MadeBatch& batch);
-  void settle_outcomes(const MakeJob& job, Slot& slot);
-  void replace(const MakeJob& job, std::size_t sample, const SampleError& error, Slot& slot);
+  bool settle_outcomes(const MakeJob& job, Slot& slot, const Marks& marks);
+  bool replace(const MakeJob& job, std::size_t sample, const SampleError& error, Slot& slot);
   void augment_part(const Part& part, const Slot& slot);
   void check(const char* what, const Status& status) const { objects_.check(what, status); }
 
   Runtime& runtime_;
+  const std::atomic<int>& stop_;
   DeviceObjects objects_;  // after the start, used only by the device thread
   const AugmentOptions options_;
   const std::size_t batch_, tensor_bytes_, crop_bytes_;  // bytes of one sample
@@ -111,8 +115,10 @@ class BatchProduction {
   std::vector<JpegTask> tasks_;
   std::vector<std::size_t> task_samples_;  // places in the batch
   std::vector<JpegOutcome> outcomes_;
+  std::vector<Region> held_;  // regions that are decoded here, of the samples of the batch
   std::vector<std::byte*> pixel_places_;  // places of samples that are decoded here
   std::byte* crop_ = nullptr;             // page-locked, for a replaced sample
+  SampleJob* replaced_job_ = nullptr;     // page-locked, for its entry of the table
   Event crop_copied_;
   Event end_;  // end of each stream
 

@@ -22,7 +22,10 @@ bool HostJpegs::decode(const JpegTask& task, Stream stream, const WaitLimit& lim
   Buffer& buffer = buffers_[next_];
   if (!wait(buffer, limit)) return false;
   try {
-    decoder_->open(task.stored);
+    const ImageHeader header = decoder_->open(task.stored);
+    if (task.region.x + task.region.width > header.width ||
+        task.region.y + task.region.height > header.height)
+      throw SampleError(SampleError::Kind::damaged, "its header contradicts itself");
     const Pixels pixels = decoder_->decode(task.region);
     for (int y = 0; y < task.region.height; ++y) {
       const auto row = static_cast<std::size_t>(y);

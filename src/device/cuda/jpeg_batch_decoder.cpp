@@ -14,6 +14,7 @@ namespace {
 using nvjpeg::Code;
 
 constexpr std::size_t kWantedChunk = 64;
+constexpr std::size_t kMaxChunk = 96;  // the largest result of choose_chunk()
 constexpr std::size_t kArenaBytes = std::size_t{256} << 20;
 
 bool is_whole(const Region& region, const JpegFacts& facts) {
@@ -63,7 +64,7 @@ void send_to_host(JpegOutcome& outcome, std::string_view reason) {
 
 std::size_t suggested_arena_bytes(std::size_t batch, int width, int height) {
   const std::size_t pixels = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
-  return kArenaBytes + 2 * std::min(batch, 2 * kWantedChunk) * 3 * pixels;
+  return kArenaBytes + 2 * std::min(batch, kMaxChunk) * 3 * pixels;
 }
 
 std::size_t choose_chunk(std::size_t batch, unsigned engines, unsigned cores) {
@@ -200,6 +201,7 @@ bool JpegBatchDecoder::decode_all(Batch& batch) {
   for (std::size_t i = 0; i < batch.tasks.size(); ++i) {
     JpegOutcome& outcome = batch.outcomes[i];
     if (outcome.way != JpegOutcome::Way::cpu) continue;
+    if (limit_.stop->load(std::memory_order_relaxed) != 0) return false;
     record_begin(batch);
     if (!host_.decode(batch.tasks[i], stream_, limit_, outcome.error)) return false;
   }

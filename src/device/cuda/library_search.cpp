@@ -79,7 +79,7 @@ void* open_library(const std::string& name) {
   return ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
-void* find_symbol(void* library, const char* name) { return ::dlsym(library, name); }
+void* look_up_symbol(void* library, const char* name) { return ::dlsym(library, name); }
 
 std::string LibraryVersion::text() const { return fmt::format("{}.{}.{}", major, minor, patch); }
 

@@ -31,12 +31,12 @@ std::vector<std::string> find_by_prefix(const std::filesystem::path& folder,
 // reason then.
 void* open_library(const std::string& name);
 
-void* find_symbol(void* library, const char* name);
+void* look_up_symbol(void* library, const char* name);
 
 // Returns the function of a library, or null if the library lacks it.
 template <class Function>
 Function find_function(void* library, const char* name) {
-  return reinterpret_cast<Function>(find_symbol(library, name));
+  return reinterpret_cast<Function>(look_up_symbol(library, name));
 }
 
 struct LibraryVersion {

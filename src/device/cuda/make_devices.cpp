@@ -9,19 +9,25 @@ namespace loaderscope {
 namespace cuda {
 namespace {
 
-// Each rank needs three of CUDA_DEVICE_MAX_CONNECTIONS hardware queues: for copies, computes and
-// the clock. With fewer, a kernel at a gate could block the kernel that it waits for.
-constexpr std::int64_t kRanksAtAGate = 10;
+// CUDA_DEVICE_MAX_CONNECTIONS. With fewer queues than streams, a kernel at a gate could block the
+// kernel that it waits for.
+constexpr std::int64_t kHardwareQueues = 32;
+// Streams of a rank: for copies, computes and the clock. A rank that makes batches on the device
+// has others for the copies, the decoder and the kernel of its loader.
+constexpr std::int64_t kStreams = 3, kStreamsToMake = 6;
 // A stream takes about a thousand calls that have not run; one more blocks, and keeps the driver
 // from the rank that a gate waits for.
 constexpr std::int64_t kCallsAtAGate = 1000;
 constexpr std::int64_t kOtherCalls = 10;  // calls of a step: events, its copy, its gate
 
-void check_gates(const TrainerConfig& trainer, std::int64_t sharing) {
-  if (sharing > kRanksAtAGate) {
+void check_gates(const RunConfig& config, std::int64_t sharing) {
+  const TrainerConfig& trainer = config.trainer;
+  const std::int64_t most =
+      kHardwareQueues / (config.makes_on_device() ? kStreamsToMake : kStreams);
+  if (sharing > most) {
     throw RunError(
         fmt::format("sync-ranks: {} ranks would wait for each other on one GPU, and at most {} can",
-                    sharing, kRanksAtAGate),
+                    sharing, most),
         "use fewer --ranks, or --device sim");
   }
   const std::int64_t launches = trainer.graph ? 1 : trainer.launches.value;
@@ -46,7 +52,7 @@ std::vector<std::unique_ptr<Device>> make_devices(std::shared_ptr<Runtime> runti
   check("GPUs", runtime->device_count(count));
   const std::int64_t sharing = (config.trainer.ranks + count - 1) / count;
   const bool barrier = config.trainer.sync_ranks && config.trainer.ranks > 1;
-  if (barrier) check_gates(config.trainer, sharing);
+  if (barrier) check_gates(config, sharing);
   check("GPU 0", runtime->set_device(0));
   const auto gang = std::make_shared<DeviceGroup>(
       runtime, static_cast<std::int32_t>(config.trainer.ranks.value),

@@ -16,7 +16,8 @@ namespace loaderscope::native {
 namespace {
 
 constexpr std::size_t kPixelBytes = 3;
-constexpr std::size_t kEndBytes = 64;  // part of an image that must have its end marker
+constexpr std::string_view kLarge = "large";  // a word of dataset::engine_refusal
+constexpr std::size_t kEndBytes = 64;         // part of an image that must have its end marker
 
 AugmentOptions crop_options(AugmentOptions options) {
   options.operations.resize(1);
@@ -77,11 +78,11 @@ class DeviceImageMaker final : public ImageMaker {
     const dataset::ImageFacts facts = dataset::image_facts(stored);
     if (const std::string_view refusal = find_refusal(facts, stored); !refusal.empty())
       return refusal;
-    const AugmentRecipe recipe =
-        augmenter_->choose(task.execution.epoch, sample,
-                           {static_cast<int>(facts.width), static_cast<int>(facts.height)});
+    if (facts.width * facts.height > pipeline_.decode.largest_pixels) return kLarge;
+    const ImageHeader image{static_cast<int>(facts.width), static_cast<int>(facts.height)};
+    const AugmentRecipe recipe = augmenter_->choose(task.execution.epoch, sample, image);
     if (!cuda::fits_kernel(pipeline_.augment, recipe)) return DecodeCounts::kCrop;
-    if (pixel_bytes(recipe.region) > kMaxRegionBytes) return "large";
+    if (pixel_bytes(recipe.region) > kMaxRegionBytes) return kLarge;
     const auto bytes = static_cast<Bytes>(stored.size());
     const std::optional<Bytes> offset = task.room->take(bytes, pipeline_.plan->layout);
     if (!offset) return DecodeCounts::kNoRoom;
@@ -93,6 +94,7 @@ class DeviceImageMaker final : public ImageMaker {
     entry.sample = sample;
     entry.recipe = recipe;
     entry.held = entry.recipe.region;
+    entry.image = image;
     put_entry(task, entry);
     made.is_stored = true;
     made.copied = bytes;

@@ -117,7 +117,8 @@ bool DeviceThread::submit(Batch& batch, RunQueueMeter& run_queue, bool was_aslee
   if (listener_) listener_->turn_to(batch);
   const MakeJob job{tasks.all(), batch.copied_from, batch.filled(plan_.layout), events.samples,
                     listener_.get()};
-  if (!device_.make(job)) return false;
+  // Workers that must stop may leave samples out.
+  if (job_.stop.load() != 0 || !device_.make(job)) return false;
   tasks.enter(events, meter.end(false));
   events.copied_bytes = work.copied;
   share_.deliver(batch, share_.device_log);

@@ -4,8 +4,10 @@
 #include <cmath>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "dataset/image_facts.h"
+#include "dataset/jpeg_engines.h"
 #include "loaderscope/cost.h"
 #include "loaderscope/errors.h"
 
@@ -14,6 +16,7 @@ namespace {
 
 constexpr std::int64_t kMaxDrawn = 256;
 constexpr Bytes kPixelBytes = 3;
+constexpr int kUsualSide = 512;
 constexpr std::int64_t kSlotDraw = -4;  // the place of the epoch in draws
 
 // Reads samples by themselves, before there are workers.
@@ -33,7 +36,7 @@ class SlotShares {
     const auto region = static_cast<double>(read_region(stored, sample));
     const auto limit = static_cast<double>(kMaxCrops * crop_bytes_);
     const double pixels = options_.stored_share < 1 && region <= limit ? region : 0;
-    const auto whole = static_cast<double>(stored.size());
+    const auto whole = is_for_device_ ? static_cast<double>(stored.size()) : 0;
     sum_ += options_.stored_share * whole + (1 - options_.stored_share) * pixels;
     largest_ = std::max({largest_, options_.stored_share > 0 ? whole : 0, pixels});
     region_sum_ += region;
@@ -49,21 +52,37 @@ class SlotShares {
     plan.augment = *options_.augment;
     plan.batch = options_.batch_size;
     plan.decodes = options_.stored_share > 0;
-    plan.width = width_;
-    plan.height = height_;
+    const ImageHeader large = large_image();
+    plan.width = large.width;
+    plan.height = large.height;
     if (count_ > 0)
       plan.mean_region_bytes = std::llround(region_sum_ / static_cast<double>(count_));
     return plan;
   }
 
  private:
+  // Returns the image at the 99th percentile by pixels, so that one huge image does not set the
+  // memory. A usual one if none is known.
+  ImageHeader large_image() const {
+    if (images_.empty()) return {kUsualSide, kUsualSide};
+    std::vector<ImageHeader> sorted = images_;
+    const auto pixels = [](const ImageHeader& image) {
+      return std::int64_t{image.width} * image.height;
+    };
+    const auto at = static_cast<std::ptrdiff_t>((sorted.size() - 1) * 99 / 100);
+    std::nth_element(sorted.begin(), sorted.begin() + at, sorted.end(),
+                     [&](const auto& a, const auto& b) { return pixels(a) < pixels(b); });
+    return sorted[static_cast<std::size_t>(at)];
+  }
+
   // Returns the bytes of the pixels that the crop needs. 0: the size of the image is unknown.
   Bytes read_region(std::span<const std::byte> stored, std::int64_t sample) {
+    is_for_device_ = false;
     const dataset::ImageFacts facts = dataset::image_facts(stored);
     if (!facts.damage.empty() || facts.width <= 0 || facts.height <= 0) return 0;
     const ImageHeader header{static_cast<int>(facts.width), static_cast<int>(facts.height)};
-    width_ = std::max(width_, header.width);
-    height_ = std::max(height_, header.height);
+    is_for_device_ = dataset::engine_refusal(facts).empty();
+    if (is_for_device_) images_.push_back(header);
     const Region region = augmenter_->choose(0, sample, header).region;
     return kPixelBytes * region.width * region.height;
   }
@@ -73,7 +92,8 @@ class SlotShares {
   std::unique_ptr<Augmenter> augmenter_;
   Bytes crop_bytes_;
   double sum_ = 0, largest_ = 0, region_sum_ = 0;
-  int width_ = 0, height_ = 0;
+  std::vector<ImageHeader> images_;  // images that the device may decode
+  bool is_for_device_ = false;       // the last one is among them
   std::int64_t count_ = 0;
 };
 

@@ -8,6 +8,8 @@
 #include <iterator>
 
 #include "device/cuda/cuda_device.h"
+#include "predict/device_fit.h"
+#include "predict/fitted_model.h"
 #include "unit/device/pretend_nvjpeg.h"
 #include "unit/device/pretend_runtime.h"
 #include "unit/native/native_run.h"
@@ -185,11 +187,16 @@ TEST_F(CudaProduction, DecodesWithCudaWithoutEngines) {
   EXPECT_THAT(failure_on_gpu(common + "workers=2 decode=hw"), HasSubstr("GPU 0"));
   reset();
   nvjpeg_->engines = 0;
-  nvjpeg_->has_regions = false;
+  nvjpeg_->has_regions = false;  // whole images are decoded
   const RunRecord record = run_on_gpu(common + "workers=2 decode=gpu");
   EXPECT_TRUE(runtime_->samples() == HostSamples::make(common, 768));
   EXPECT_EQ(value(record, "decode.by_engines"), 0);
-  EXPECT_EQ(value(record, "decode.by_cuda") + value(record, "decode.by_cpu"), 20);
+  EXPECT_EQ(value(record, "decode.by_cuda"), 20);
+  reset();
+  nvjpeg_->engines = 0;
+  nvjpeg_->has_regions = false;
+  run_on_gpu(common + "workers=2 decode=split:0.5");
+  EXPECT_TRUE(runtime_->samples() == HostSamples::make(common, 768));
 }
 
 TEST_F(CudaProduction, ReplacesImagesThatAreDamagedAfterTheirHeader) {
@@ -223,6 +230,23 @@ TEST_F(CudaProduction, TakesNoMemoryAfterTheStart) {
     allocations.push_back(runtime_->calls("allocate") + runtime_->calls("allocate_host"));
   }
   EXPECT_EQ(allocations[0], allocations[1]);
+}
+
+// What the GPU took is in the model, without declared costs.
+TEST_F(CudaProduction, PredictsFromMeasuredWork) {
+  const Photos photos(40);
+  const RunRecord record =
+      run_on_gpu(fmt::format("data={} {} batch=8 warmup=2 steps=40 workers=2 compute=2ms decode=hw",
+                             photos.path(), kCropAndFlip));
+  RunRecord undeclared = record;
+  undeclared.config.declared.cost = {};
+  const RunConfig base = declare_device_work(undeclared);
+  ASSERT_NE(base.declared_cost(Stage::gpu_decode), nullptr);
+  // An image takes 45 us on one of seven engines.
+  const double mean = base.declared_cost(Stage::gpu_decode)->amount.mean;
+  EXPECT_GT(mean, 45'000.0 / 8);
+  EXPECT_LT(mean, 45'000.0);
+  EXPECT_NO_THROW(FittedModel(undeclared).predict({}, 1'000));
 }
 
 TEST_F(CudaProduction, RefusesMemoryThatDoesNotFit) {

@@ -33,6 +33,9 @@ def _set(owner: Any, attribute: str, function: Callable[..., Any]) -> None:
 
 def _looking_at_entries(compose: Callable[..., Any]) -> Callable[..., Any]:
     def looking(*arguments: Any, **named: Any) -> Any:
+        maker = batch_work.current
+        if maker is not None and not maker.is_here():  # a helper thread, and the times are those of the maker
+            return compose(*arguments, **named)
         with user_code.entries_timed(arguments[0]):
             return compose(*arguments, **named)
 

@@ -10,6 +10,7 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 _MOST_FILES = 64
 _LARGEST = 4 << 20  # bytes of a header
+_LONGEST_PATH = 4096
 _MOST_BOXES = 64  # boxes at one level of a file
 
 
@@ -23,8 +24,10 @@ class Index(NamedTuple):
 def find_path(source: Any) -> Optional[str]:
     """The path of a video that the program opens: a path, or an open file that says its path."""
     for name in (source, getattr(source, "path", None), getattr(source, "name", None)):
-        if isinstance(name, pathlib.PurePath) or type(name) in (str, bytes):
+        if isinstance(name, pathlib.PurePath):
             return os.fsdecode(name)
+        if type(name) is str and len(name) <= _LONGEST_PATH:  # bytes are the video itself
+            return name
     return None
 
 
@@ -119,6 +122,6 @@ def read(path: str) -> Optional[Index]:
             _known[path] = parse(header) if header is not None else None
         finally:
             os.close(file)
-    except (OSError, ValueError, IndexError, struct.error):
+    except (OSError, OverflowError, ValueError, IndexError, struct.error):
         pass
     return _known[path]

@@ -1,0 +1,166 @@
+// The begin and the end of a BatchProduction: its memory, its decoder, and the first run of all
+// parts.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "device/cuda/batch_production.h"
+#include "device/cuda/make_augment_job.h"
+
+namespace loaderscope::cuda {
+namespace {
+
+constexpr Bytes kMinPixelBytes = Bytes{64} << 20, kMaxPixelBytes = Bytes{512} << 20;
+static_assert(kMinPixelBytes > kMaxRegionBytes);
+constexpr std::size_t kPinnedArena = std::size_t{64} << 20;
+
+std::size_t pixel_buffer_bytes(const MakePlan& plan, std::size_t crop_bytes) {
+  const Bytes each = std::max(plan.mean_region_bytes, static_cast<Bytes>(crop_bytes));
+  const Bytes wanted = plan.batch * (each + each / 4);
+  return static_cast<std::size_t>(std::clamp(wanted, kMinPixelBytes, kMaxPixelBytes));
+}
+
+bool has_jpeg_engines(Nvjpeg& nvjpeg) {
+  nvjpeg::Handle handle = nullptr;
+  if (nvjpeg.make_handle(nvjpeg::Backend::hardware, nullptr, nullptr, handle) !=
+      nvjpeg::Code::success)
+    return false;
+  nvjpeg.free_handle(handle);
+  return true;
+}
+
+}  // namespace
+
+BatchProduction::BatchProduction(DeviceGroup& group, const std::string& place,
+                                 const RunConfig& config, const MakePlan& plan,
+                                 std::shared_ptr<Nvjpeg> nvjpeg, const std::atomic<int>& stop)
+    : runtime_(group.runtime()),
+      stop_(stop),
+      objects_(runtime_, place),
+      options_(plan.augment),
+      batch_(static_cast<std::size_t>(plan.batch)),
+      tensor_bytes_(static_cast<std::size_t>(sample_bytes(options_))),
+      crop_bytes_(kRgbBytes * static_cast<std::size_t>(options_.size * options_.size)),
+      job_(make_augment_job(options_)),
+      copy_stream_(objects_.stream()),
+      decode_stream_(objects_.stream()),
+      work_stream_(objects_.stream()),
+      slots_(static_cast<std::size_t>(config.trainer.device_prefetch + config.trainer.in_flight)),
+      later_begin_(objects_.event()),
+      held_(batch_),
+      pixel_places_(batch_),
+      crop_copied_(objects_.event()),
+      end_(objects_.event()) {
+  check_fit(config, plan);
+  take_memory(plan);
+  if (plan.decodes) make_decoder(config, plan, std::move(nvjpeg), stop);
+  warm_up();
+}
+
+std::byte* BatchProduction::device_memory(std::size_t bytes, const char* what) {
+  memory_ += static_cast<Bytes>(bytes);
+  return static_cast<std::byte*>(objects_.memory(bytes, what));
+}
+
+// Half of the free memory is left to the model that the real training has.
+void BatchProduction::check_fit(const RunConfig& config, const MakePlan& plan) const {
+  std::size_t free = 0, total = 0;
+  check("memory", runtime_.memory_info(free, total));
+  const auto slot =
+      static_cast<Bytes>(batch_ * (tensor_bytes_ + sizeof(SampleJob))) + plan.slot_bytes;
+  const Bytes slots = static_cast<Bytes>(slots_.size()) * slot;
+  Bytes others = scratch_bytes(plan.batch, options_.size);
+  if (plan.decodes)
+    others += static_cast<Bytes>(2 * pixel_buffer_bytes(plan, crop_bytes_) +
+                                 suggested_arena_bytes(batch_, plan.width, plan.height));
+  if (slots + others <= static_cast<Bytes>(free / 2)) return;
+  const auto text = [](Bytes bytes) { return format_size(static_cast<double>(bytes)); };
+  throw RunError(
+      fmt::format("{}: {} batches take {}, their decoded images {}, and half of the free memory is "
+                  "{}",
+                  objects_.place(), slots_.size(), text(slots), text(others),
+                  text(static_cast<Bytes>(free / 2))),
+      config.trainer.device_prefetch > 1 ? "give a smaller --batch-size or --device-prefetch"
+                                         : "give a smaller --batch-size");
+}
+
+void BatchProduction::take_memory(const MakePlan& plan) {
+  const std::size_t jobs = batch_ * sizeof(SampleJob);
+  crop_ = static_cast<std::byte*>(objects_.host_memory(crop_bytes_, "a replaced sample"));
+  replaced_job_ =
+      static_cast<SampleJob*>(objects_.host_memory(sizeof(SampleJob), "a replaced sample"));
+  for (Slot& slot : slots_) {
+    slot.tensors = device_memory(batch_ * tensor_bytes_, "batches made ahead");
+    slot.input = device_memory(static_cast<std::size_t>(plan.slot_bytes), "pixels of the workers");
+    slot.jobs = reinterpret_cast<SampleJob*>(device_memory(jobs, "tables of batches"));
+    slot.host_jobs = static_cast<SampleJob*>(objects_.host_memory(jobs, "tables of batches"));
+  }
+  const Bytes scratch = scratch_bytes(plan.batch, options_.size);
+  job_.scratch = reinterpret_cast<std::uint32_t*>(
+      device_memory(static_cast<std::size_t>(scratch), "images between operations"));
+  if (!plan.decodes) return;
+  pixel_bytes_ = pixel_buffer_bytes(plan, crop_bytes_);
+  for (PixelBuffer& buffer : pixels_) {
+    buffer.place = device_memory(pixel_bytes_, "decoded pixels");
+    buffer.read = objects_.event();
+  }
+}
+
+void BatchProduction::make_decoder(const RunConfig& config, const MakePlan& plan,
+                                   std::shared_ptr<Nvjpeg> nvjpeg, const std::atomic<int>& stop) {
+  JpegDecoderOptions options;
+  options.place = objects_.place();
+  const bool may_use_cuda = config.image.decode.value.on != DecodeOn::hw;
+  options.backend = may_use_cuda && !has_jpeg_engines(*nvjpeg) ? nvjpeg::Backend::gpu_hybrid
+                                                               : nvjpeg::Backend::hardware;
+  options.batch = batch_;
+  options.width = plan.width;
+  options.height = plan.height;
+  options.region_bytes = static_cast<std::size_t>(kMaxRegionBytes);
+  options.arena_bytes = suggested_arena_bytes(batch_, plan.width, plan.height);
+  options.pinned_arena_bytes = kPinnedArena;
+  memory_ += static_cast<Bytes>(options.arena_bytes);
+  decoder_ = std::make_unique<JpegBatchDecoder>(runtime_, std::move(nvjpeg), make_any_decoder({}),
+                                                options, decode_stream_, stop);
+}
+
+// Kernels are loaded when they first run, and loading waits for the whole device.
+void BatchProduction::warm_up() {
+  Slot& slot = slots_.front();
+  AugmentRecipe recipe;
+  recipe.step_count = 1;
+  *slot.host_jobs = make_crop_job(recipe, reinterpret_cast<std::uint8_t*>(slot.input),
+                                  kRgbBytes * static_cast<std::size_t>(options_.size));
+  check("warm-up", runtime_.fill(slot.input, 0, crop_bytes_));
+  check("warm-up",
+        runtime_.copy_to_device(slot.jobs, slot.host_jobs, sizeof(SampleJob), work_stream_));
+  AugmentJob one = job_;
+  one.samples = slot.jobs;
+  one.count = 1;
+  one.has_steps = true;
+  one.out = slot.tensors;
+  check("warm-up", runtime_.augment(one, work_stream_));
+  check("warm-up", runtime_.synchronise_device());
+}
+
+BatchProduction::Marks BatchProduction::take_marks() {
+  const std::lock_guard lock(mutex_);
+  if (free_marks_.empty())
+    return {objects_.event(), objects_.event(), objects_.event(),
+            objects_.event(), objects_.event(), objects_.event()};
+  const Marks marks = free_marks_.back();
+  free_marks_.pop_back();
+  return marks;
+}
+
+bool BatchProduction::wait_for_end() {
+  const WaitLimit limit{nullptr, runtime_.now() + kMaxEndWait};
+  for (const Stream stream : {copy_stream_, decode_stream_, work_stream_}) {
+    check("end", runtime_.record(end_, stream));
+    if (!wait_within(runtime_, objects_, end_, limit)) return false;
+  }
+  return true;
+}
+
+}  // namespace loaderscope::cuda

@@ -1,0 +1,55 @@
+#include "predict/device_fit.h"
+
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "loaderscope/cost.h"
+#include "loaderscope/units.h"
+#include "record/family_traits.h"
+
+namespace loaderscope {
+namespace {
+
+double metric_of_run(const RunRecord& record, std::string_view name) {
+  for (const Metric& metric : record.metrics)
+    if (metric.name == name) return metric.value;
+  return 0;
+}
+
+// Share of the samples that the device decoded.
+double decoded_share(const RunRecord& record) {
+  const double device = metric_of_run(record, metric::decode_by_engines) +
+                        metric_of_run(record, metric::decode_by_cuda);
+  const double all = device + metric_of_run(record, metric::decode_by_cpu);
+  return all > 0 ? device / all : 0;
+}
+
+void declare_mean(RunConfig& config, Stage stage, Nanos wall, double samples) {
+  if (samples <= 0 || wall <= 0 || config.declared_cost(stage) != nullptr) return;
+  std::vector<Cost> costs = config.declared.cost.value;
+  costs.push_back(parse_cost(std::string(name_of(stage)) + "=" +
+                             duration_to_text(std::llround(static_cast<double>(wall) / samples))));
+  config.declared.cost.set(std::move(costs));
+}
+
+}  // namespace
+
+RunConfig declare_device_work(const RunRecord& record) {
+  RunConfig config = record.config;
+  const bool is_real = device_kind(config.trainer.device.value) == DeviceKind::gpu;
+  if (!config.makes_on_device() || !is_real) return config;
+  Nanos decode = 0, augment = 0;
+  double samples = 0;
+  for (const RankRecord& rank : record.ranks) {
+    decode += rank.stages[Stage::gpu_decode].wall;
+    augment += rank.stages[Stage::gpu_augment].wall;
+    samples += static_cast<double>(rank.samples);
+  }
+  declare_mean(config, Stage::gpu_decode, decode, samples * decoded_share(record));
+  declare_mean(config, Stage::gpu_augment, augment, samples);
+  return config;
+}
+
+}  // namespace loaderscope
