@@ -6,11 +6,13 @@ from gpu_check.programs import Failure, NotReached
 EACH_S = 25
 
 
-def gpu_tests(part):
+def gpu_tests(part, pattern=""):
+    """Runs the tests whose names match a filter of GoogleTest. All tests if the filter is empty."""
     program = part.visit.folder / "loaderscope_gpu_tests"
-    names = list_tests(part.run([program, "--gtest_list_tests"], 20).out)
+    chosen = [f"--gtest_filter={pattern}"] if pattern else []
+    names = list_tests(part.run([program, "--gtest_list_tests", *chosen], 20).out)
     if not names:
-        raise Failure("loaderscope_gpu_tests has no test.")
+        raise Failure("loaderscope_gpu_tests has no such test." if pattern else "loaderscope_gpu_tests has no test.")
     cupti = sorted(part.visit.folder.glob("libcupti.so.*"))  # libcupti, so that the test of CUPTI is not skipped
     environment = {"LOADERSCOPE_CUPTI": str(cupti[-1].resolve())} if cupti else {}
     for name in names:

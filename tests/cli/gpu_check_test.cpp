@@ -111,7 +111,9 @@ TEST_F(GpuCheck, ProvesAllLinesOnSoundMachine) {
   for (const json& one : all.at("lines")) names.push_back(one.at("name"));
   EXPECT_THAT(names,
               ElementsAre("machine", "tests", "data", "link", "loaded link", "busy", "model",
-                          "images", "loader", "sweep", "training", "tools", "jpeg", "ranks"));
+                          "images", "loader", "sweep", "training", "tools", "jpeg", "worker-tests",
+                          "engines", "worker-native", "worker-account", "worker-kernel",
+                          "worker-peers", "worker-ladder", "ranks", "worker-hurt"));
   for (const std::string& name : names) EXPECT_THAT(ended.out, HasSubstr("\n" + name + " "));
   EXPECT_EQ(line("images").at("checks").size(), 5 * 2 * 2 * 2U);
   EXPECT_THAT(log(), HasSubstr("=== ranks: "));
@@ -141,11 +143,27 @@ struct LineCommand {
 };
 
 constexpr LineCommand kCommands[] = {
-    {"tests", "--gtest_filter"}, {"data", "data make"},      {"link", "probe link"},
-    {"loaded link", "probe"},    {"busy", "--launches 300"}, {"model", "--engine model"},
-    {"images", "--transfer u8"}, {"loader", "--loader"},     {"sweep", "sweep"},
-    {"training", "resnet50.py"}, {"tools", "--compile"},     {"jpeg", "nvjpeg_check"},
+    {"tests", "--gtest_filter"},
+    {"data", "data make"},
+    {"link", "probe link"},
+    {"loaded link", "probe"},
+    {"busy", "--launches 300"},
+    {"model", "--engine model"},
+    {"images", "--transfer u8"},
+    {"loader", "--loader"},
+    {"sweep", "sweep"},
+    {"training", "resnet50.py"},
+    {"tools", "--compile"},
+    {"jpeg", "nvjpeg_check"},
     {"ranks", "--sync-ranks"},
+    {"worker-tests", "--gtest_filter"},
+    {"engines", "--decode hw"},
+    {"worker-native", "--decode hw"},
+    {"worker-account", "gemm:10ms"},
+    {"worker-kernel", "--augment-on gpu"},
+    {"worker-peers", "decode_jpegs.py"},
+    {"worker-ladder", "--inject"},
+    {"worker-hurt", "--decode hw"},
 };
 
 TEST_F(GpuCheck, ReportsFailureOfEachLineWithItsOutput) {
@@ -164,14 +182,15 @@ TEST_F(GpuCheck, ContinuesAfterFailure) {
   EXPECT_EQ(report().at("failed"), 2);
   EXPECT_EQ(state("images"), "not reached");  // images needs the rate of link
   EXPECT_EQ(report().at("not_reached"), 1);
-  EXPECT_EQ(report().at("proved"), 11);
+  EXPECT_EQ(report().at("proved"), 19);
 }
 
 TEST_F(GpuCheck, SkipsLinesThatNeedMissingImages) {
   EXPECT_EQ(check("fails at data make").exit_code, 1);
   EXPECT_EQ(report().at("failed"), 1);
-  for (const char* name :
-       {"loaded link", "images", "loader", "sweep", "training", "tools", "jpeg"}) {
+  for (const char* name : {"loaded link", "images", "loader", "sweep", "training", "tools", "jpeg",
+                           "engines", "worker-native", "worker-account", "worker-kernel",
+                           "worker-peers", "worker-ladder", "worker-hurt"}) {
     EXPECT_EQ(state(name), "not reached") << name;
     EXPECT_THAT(reason(name), HasSubstr("there are no images to load")) << name;
   }
@@ -200,7 +219,8 @@ TEST_F(GpuCheck, EndsHangOfEachLineAndReportsItsPlace) {
 TEST_F(GpuCheck, FailsEachLineWhoseAnswerIsInvalid) {
   for (const LineCommand& one : kCommands) {
     const std::string name = one.line;
-    if (name == "tests" || name == "data" || name == "training" || name == "tools")
+    if (name == "tests" || name == "data" || name == "training" || name == "tools" ||
+        name == "worker-tests")
       continue;  // these lines need no JSON
     SCOPED_TRACE(one.line);
     EXPECT_EQ(check_line(one.line, std::string("prints no JSON at ") + one.command).exit_code, 1);
@@ -258,9 +278,9 @@ TEST_F(GpuCheck, KeepsBeginAndEndOfMuchOutput) {
 TEST_F(GpuCheck, SkipsLinesThatNeedMissingTorch) {
   EXPECT_EQ(check("no torch").exit_code, 3);
   EXPECT_THAT(checks("failed"), IsEmpty());
-  EXPECT_THAT(checks("not reached"),
-              ElementsAre("machine: python", "loader: ran", "training: ran", "tools: ran"));
-  for (const char* name : {"machine", "loader", "training", "tools"})
+  EXPECT_THAT(checks("not reached"), ElementsAre("machine: python", "loader: ran", "training: ran",
+                                                 "tools: ran", "worker-peers: ran"));
+  for (const char* name : {"machine", "loader", "training", "tools", "worker-peers"})
     EXPECT_THAT(reason(name), HasSubstr("no torch")) << name;
 }
 
@@ -294,7 +314,43 @@ TEST_F(GpuCheck, FailsLinesOfMissingPrograms) {
   EXPECT_EQ(check("").exit_code, 1);
   EXPECT_THAT(reason("tests"), HasSubstr("loaderscope_gpu_tests cannot be started"));
   EXPECT_THAT(reason("busy"), HasSubstr("there is no libloaderscope_cupti_check.so"));
-  EXPECT_THAT(checks("failed"), ElementsAre("tests: ran", "busy: ran", "training: busy"));
+  EXPECT_THAT(checks("failed"),
+              ElementsAre("tests: ran", "busy: ran", "training: busy", "worker-tests: ran"));
+}
+
+// Work that the GPU does for the loader.
+
+TEST_F(GpuCheck, RunsAllLinesOfWorker) {
+  EXPECT_EQ(check_line("worker", "").exit_code, 0);
+  std::vector<std::string> names;
+  const json all = report();
+  for (const json& one : all.at("lines")) names.push_back(one.at("name"));
+  EXPECT_THAT(names, ElementsAre("machine", "data", "worker-tests", "engines", "worker-native",
+                                 "worker-account", "worker-kernel", "worker-peers", "worker-ladder",
+                                 "worker-hurt"));
+  EXPECT_THAT(checks("proved"),
+              ::testing::IsSupersetOf(
+                  {"engines: hw, 1920x1080", "worker-native: 2 cores", "worker-peers: ours",
+                   "worker-ladder: 4: engines, deep, model", "worker-hurt: afterwards"}));
+}
+
+TEST_F(GpuCheck, SkipsRunsThatNeedMissingEngines) {
+  EXPECT_EQ(check_line("engines", "no JPEG engine").exit_code, 3);
+  EXPECT_EQ(reason("engines"), "hw, 256x256: --decode hw: Pretend T4 has no JPEG engines.");
+  EXPECT_THAT(checks("not reached"), ::testing::SizeIs(4));
+  EXPECT_EQ(check_line("worker-ladder", "no JPEG engine").exit_code, 3);
+  EXPECT_THAT(checks("not reached"),
+              ElementsAre("worker-ladder: decoder", "worker-ladder: 3: engines",
+                          "worker-ladder: 4: engines, deep"));
+}
+
+TEST_F(GpuCheck, ComparesPeerWithEngines) {
+  EXPECT_EQ(check_line("worker-peers", "fast peer", {"--only", "engines"}).exit_code, 1);
+  EXPECT_THAT(reason("worker-peers"), HasSubstr("ours: gpu-decode has 0.42 of torchvision's rate"));
+  EXPECT_EQ(check_line("worker-peers", "").exit_code, 3);
+  EXPECT_THAT(reason("worker-peers"), HasSubstr("the line 'engines' gave no rate"));
+  EXPECT_EQ(check_line("worker-peers", "no CUDA in torch").exit_code, 3);
+  EXPECT_EQ(reason("worker-peers"), "ran: PyTorch 2.11 finds no GPU.");
 }
 
 // Wrong results.
@@ -345,6 +401,14 @@ INSTANTIATE_TEST_SUITE_P(
         Unsound{"busy apart", "training", "CUPTI without us 13.000 ms"},
         Unsound{"no GPU times", "training", "the GPU's own times are not in every step"},
         Unsound{"profiler is blind", "tools", "the script's profiler recorded nothing"},
+        Unsound{"engines refuse", "engines", "engines decoded 90.0 % of the images"},
+        Unsound{"simulated", "worker-native", "it was simulated"},
+        Unsound{"costly submission", "worker-native", "decode and augment take 200.0 us"},
+        Unsound{"simulated", "worker-account", "it was simulated"},
+        Unsound{"simulated", "worker-kernel", "it was simulated"},
+        Unsound{"a rung is missed", "worker-ladder", "3600 images/s, target 4500 (-20.0 %"},
+        Unsound{"too much is accepted", "worker-hurt", "it was not refused"},
+        Unsound{"samples are lost", "worker-hurt", "400 of 500 samples were delivered"},
         Unsound{"not refused", "ranks", "it was not refused"}),
     [](const auto& unsound) {
       std::string name = std::string(unsound.param.line) + "_" + unsound.param.wrong;

@@ -29,6 +29,11 @@ def rows(*names):
 def listed():
     if "memory" in words:
         return [{"family": "memory", "flag": "", "rows": rows("pageable", "pin-thread", "pinned-slots", "registered", "write-combined")}]
+    if "decode" in words:
+        ways = rows("cpu", "gpu", "hw", "split")
+        if wrong == "no JPEG engine":
+            ways[2].update(available=False, reason="Pretend T4 has no JPEG engines.")
+        return [{"family": "decode", "flag": "", "rows": ways}]
     devices = rows("cuda", "sim")
     if wrong == "no GPU" or os.path.exists(lost):
         devices[0].update(available=False, reason="no CUDA driver; install one.")
@@ -68,6 +73,9 @@ def run():
     if value("--memory") == "write-combined" and value("--executor") == "processes":
         print("loaderscope: memory = write-combined: workers cannot share it", file=sys.stderr)
         sys.exit(0 if wrong == "shared memory" else 64)
+    if value("--batch") in ("1000000", "4096") and wrong != "too much is accepted":
+        print("loaderscope: host memory: 5 batches, and half of the free memory is 60 GB\nhint: give less", file=sys.stderr)
+        sys.exit(1)
     if value("--launches") == "600" and wrong != "not refused":
         sys.exit("loaderscope: 600 launches are more than a GPU queues")
     if "LOADERSCOPE_CUPTI_FILE" in os.environ:
@@ -78,14 +86,34 @@ def run():
     rate = 5e9 if wrong == "slow copies" else 9.7e9
     return {"schema": "loaderscope.run/1", "simulated": model or wrong == "simulated", "interrupted": value("--duration") == "60s",
             "config": {"device": "script" if wrong == "no GPU times" else "cuda"},
-            "window": {"wall_s": 1.0, "steps": 35},
-            "throughput": {"samples_per_s": {"mean": 100.0}}, "device": {"busy": 0.7},
+            "window": {"wall_s": 1.0, "steps": 35, "samples": 400 if wrong == "samples are lost" else 500},
+            "throughput": {"samples_per_s": {"mean": images_per_s()}}, "device": {"busy": 0.7},
             "account": {"compute_s": 0.7, "stall_s": {"decode": decode, "other": 0.3 - decode},
-                        "clamped_s": 0.02 if wrong == "clamped" else 0.0, "waiting_for_ranks_s": 0.1},
-            "stages": {"h2d": {"bytes": 38e6 * 100, "count": 100, "wall_s": 38e8 / rate}},
-            "verdict": {"sentence": "decode"}, "lost_spans": 0, "errors": {"skipped_samples": 0}, "steps": [step()] * 50,
+                        "clamped_s": 0.02 if wrong == "clamped" else 0.0, "waiting_for_ranks_s": 0.1,
+                        "why": {"depth_s": 0.1}},
+            "stages": {"h2d": {"bytes": 38e6 * 100, "count": 100, "wall_s": 38e8 / rate, "cpu_s": 0.0}, **device_stages()},
+            "process": {"cpu_s": 0.1}, "decode": decoded(),
+            "verdict": {"sentence": "decode"}, "lost_spans": 0, "errors": {"skipped_samples": 0, "by_kind": {}}, "steps": [step()] * 50,
             "notes": ["memory = x: 1 GB cannot be page-locked, so that"] if wrong == "fallback" else [],
             "ranks": [{"first_ask_ns": 10**9, "window": {"begin_s": 2.0, "end_s": 3.0}}] * int(value("--ranks", "1"))}
+
+def images_per_s():
+    # The rungs of the ladder: 4 workers, 8 workers, engines with a short and a long window.
+    if "read=+93ms@every=5000" not in words:
+        return 22000.0 if "--decode" in words else 4500.0 if value("--memory") == "pageable" else 100.0
+    rung = {"4": 4500.0, "8": 8000.0}[value("--workers")] if value("--prefetch-factor") == "" else \
+        {"2": 21000.0, "8": 27500.0}[value("--prefetch-factor")]
+    return rung * (0.8 if wrong == "a rung is missed" and value("--engine") != "model" else 1)
+
+def decoded():
+    images = 1000 if "progressive-share" not in value("--index") else 900
+    engines = images - 100 * (wrong == "engines refuse")
+    return {"by_engines": engines, "by_cuda": 0, "by_cpu": 1000 - engines, "refused_progressive": 1000 - engines}
+
+def device_stages():
+    stage = lambda wall, cpu=0.001: {"count": 35, "wall_s": wall, "mean_s": wall / 35, "p99_s": wall / 35, "cpu_s": cpu, "bytes": 10**6}
+    made = {"gpu-decode": stage(0.015, 0.1 if wrong == "costly submission" else 0.001), "gpu-augment": stage(0.0005)}
+    return {"read": stage(0.01), **(made if value("--decode", "cpu") != "cpu" else {"gpu-augment": made["gpu-augment"]})}
 
 def script(to):
     """train_resnet50.py."""
@@ -102,7 +130,8 @@ def loaderscope():
         print("loaderscope 0.1.0 (commit abc123-dirty, GNU 12)")
     elif words[:2] == ["data", "make"]:
         os.mkdir(words[2])
-        open(os.path.join(words[2], "a.jpg"), "w").close()
+        with open(os.path.join(words[2], "a.jpg"), "w") as image:
+            image.write("photo " * 100)
     elif words[0] == "list":
         print(json.dumps(listed()))
     elif words[0] == "sweep":
@@ -115,6 +144,9 @@ def loaderscope():
 def gpu_tests():
     if words == ["--gtest_list_tests"]:
         print("GpuTest.\n  Copies\n  Computes\nDriverTest.\n  Ticks  # a comment")
+        return
+    if "--gtest_list_tests" in words:
+        print("GpuTest.\n  MakesAugmentedBytesOfHost")
         return
     name = words[0].partition("=")[2]
     print(f"[ RUN      ] {name}")
@@ -129,8 +161,12 @@ def gpu_tests():
     print("figure tick_ns=32\n[  PASSED  ] 1 test." if name == "DriverTest.Ticks" else "[  PASSED  ] 1 test.")
 
 def python():
-    if words[0] != "-c":
+    if words[0].endswith("decode_jpegs.py"):
+        print(json.dumps({"images": 80000 if wrong == "fast peer" else 8000, "wall_s": 1.0, "cpu_s": 1.0, "device": "cuda:0"}))
+    elif words[0] != "-c":
         script(sys.stdout)
+    elif "is_available" in words[1]:
+        print(json.dumps({"cuda": wrong != "no CUDA in torch"}))
     elif "versions" in words[1]:
         print(json.dumps({name: None if wrong == "no torch" else "2.11" for name in ("torch", "torchvision", "PIL")}))
     else:
