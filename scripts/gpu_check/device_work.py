@@ -1,56 +1,44 @@
-"""Runs whose GPU works for the loader: their photos, their command lines and their figures."""
-from gpu_check import images
-from gpu_check.programs import Failure, NotReached
+"""Runs whose GPU works for the loader: their command lines and their figures."""
+import os
 
-ROWS = 40_000  # rows of a manifest; an epoch then lasts a second or more, because each begins with empty queues
-DATA = "500x375"  # size of the images of the line 'data', which are photos, too
-PHOTOS = {"256x256": 2000, DATA: 1000, "1280x720": 300, "1920x1080": 150}
-OTHER_PHOTOS = 1000  # number for any other size
+from gpu_check import images, jpeg
+from gpu_check.programs import Failure, NotReached
+from gpu_check.runner import FAILED
+
 WARMUP = "300ms"
 EACH_S = 15
-MAKE_S = 20
+NVJPEG = "LOADERSCOPE_NVJPEG"  # variable with the path of the library
 DEVICE_STAGES = ("h2d", "gpu-decode", "gpu-augment")
 ENGINES_LEAST = 0.99  # share of baseline images that the engines decode
-
-
-def photos(part, size, *more):
-    """Returns a folder of photos of one size. Makes it first if no line made it before."""
-    folders = part.visit.facts.setdefault("photos", {DATA: images.data(part)})
-    key = " ".join((size, *more))
-    if key not in folders:
-        folders[key] = None  # value for photos that could not be made
-        folder = part.visit.scratch / f"photos-{key.replace(' ', '-')}"
-        part.run(part.program("data", "make", folder, "--count", PHOTOS.get(size, OTHER_PHOTOS), "--size", size, *more,
-                              "--no-progress"), MAKE_S)
-        folders[key] = folder
-    if folders[key] is None:
-        raise NotReached(f"the photos of {key} could not be made.")
-    return folders[key]
-
-
-def manifest(part, size, *more):
-    """Returns a manifest that repeats the photos of one size."""
-    folder = photos(part, size, *more)
-    path = part.visit.scratch / f"{folder.name}.csv"
-    if not path.exists():
-        files = sorted(folder.rglob("*.jpg"))
-        if not files:
-            raise Failure(f"there are no photos in {folder}.")
-        rows = [f"{file},0\n" for file in files]
-        path.write_text("path,label\n" + "".join(rows * -(-ROWS // len(rows))))
-    return path
 
 
 def needs_way(part, name):
     """Raises NotReached with the reason if the GPU cannot decode in this way."""
     ways = part.visit.facts.get("decode ways")
     if ways is None:
-        families = part.run_json(part.program("list", "decode", "--json"), EACH_S)
-        ways = part.visit.facts["decode ways"] = {row["name"]: row for row in families[0]["rows"]}
+        ways = part.visit.facts["decode ways"] = find_ways(part)
     if name not in ways:
         raise Failure(f"'loaderscope list decode' has no row {name}.")
     if not ways[name]["available"]:
         raise NotReached(f"--decode {name}: {ways[name].get('reason', 'not available here.')}")
+
+
+def find_ways(part):
+    """Returns the ways to decode. If loaderscope does not find nvJPEG and gpu-check does, that is a failure, and the
+    lines continue with the library that gpu-check found.
+    """
+    ways = list_ways(part)
+    found = jpeg.libraries(part) if not ways["gpu"]["available"] and NVJPEG not in os.environ else []
+    if found:
+        part.say(FAILED, "nvJPEG", f"loaderscope does not use {found[0]}: {ways['gpu'].get('reason')}", path=found[0])
+        os.environ[NVJPEG] = found[0]
+        ways = list_ways(part)
+    return ways
+
+
+def list_ways(part):
+    families = part.run_json(part.program("list", "decode", "--json"), EACH_S)
+    return {row["name"]: row for row in families[0]["rows"]}
 
 
 def run(part, manifest_path, *words, seconds=1.5, limit_s=EACH_S):

@@ -1,6 +1,5 @@
 """Rates of the GPU's decoders over seconds, by their own time and by the rate of the run. Without a compute."""
-from gpu_check import device_work
-from gpu_check.device_work import PHOTOS
+from gpu_check import device_work, photos
 
 WAYS = ("hw", "gpu")
 WORKERS = 2
@@ -8,13 +7,13 @@ WORKERS = 2
 
 def engines(part):
     for way in WAYS:
-        for size in PHOTOS:
+        for size in photos.PHOTOS:
             part.attempt(f"{way}, {size}", measure, f"{way}, {size}", way, size)
 
 
 def measure(part, name, way, size):
     device_work.needs_way(part, way)
-    result = device_work.run(part, device_work.manifest(part, size), "--decode", way, "--workers", WORKERS)
+    result = device_work.run(part, photos.manifest(part, size), "--decode", way, "--workers", WORKERS)
     found = device_work.figures(result)
     rate = device_work.own_rate(found)
     wrong = device_work.problems(result, engines_decode_all=way == "hw")

@@ -2,7 +2,7 @@
 import json
 import random
 
-from gpu_check import device_work
+from gpu_check import device_work, photos
 from gpu_check.programs import Failure
 
 MUTATED = 500
@@ -34,7 +34,7 @@ def hurt(part):
 
 def refused(part, name, words):
     device_work.needs_way(part, "hw")
-    command = part.program("run", "--index", device_work.manifest(part, SIZE), "--device", "cuda", "--decode", "hw",
+    command = part.program("run", "--index", photos.manifest(part, SIZE), "--device", "cuda", "--decode", "hw",
                            *words, "--steps", "5", "--json", "-")
     ended = part.run(command, EACH_S, expected=(0, 1, 64))
     if ended.code == 0:
@@ -47,7 +47,7 @@ def refused(part, name, words):
 
 def stops(part, name, way):
     device_work.needs_way(part, way)
-    command = part.program("run", "--index", device_work.manifest(part, SIZE), "--device", "cuda", "--decode", way,
+    command = part.program("run", "--index", photos.manifest(part, SIZE), "--device", "cuda", "--decode", way,
                            "--augment-on", "gpu", "--workers", 4, "--compute", "3ms", "--duration", "60s",
                            "--json", "-")
     ended = part.run(command, STOPPED_AFTER_S + EACH_S, expected=(130,), interrupt_after_s=STOPPED_AFTER_S)
@@ -59,7 +59,7 @@ def stops(part, name, way):
 
 def mutate(part):
     """Returns a folder of photos with changed bytes. Some are cut off. The same photos give the same files."""
-    chosen, files = random.Random(SEED), sorted(device_work.photos(part, SIZE).rglob("*.jpg"))
+    chosen, files = random.Random(SEED), sorted(photos.make(part, SIZE).rglob("*.jpg"))
     folder = part.visit.scratch / "mutated"
     folder.mkdir()
     for number in range(MUTATED):
@@ -92,7 +92,7 @@ def decodes(part, name, folder, way, on_cpu):
 def sound(part):
     """Runs on sound photos after all that, so a GPU that was lost is noticed."""
     device_work.needs_way(part, "hw")
-    result = device_work.run(part, device_work.manifest(part, SIZE), "--decode", "hw", "--workers", 2, seconds=0.5)
+    result = device_work.run(part, photos.manifest(part, SIZE), "--decode", "hw", "--workers", 2, seconds=0.5)
     wrong = device_work.problems(result, engines_decode_all=True)
     rate = result["throughput"]["samples_per_s"]["mean"]
     part.check("afterwards", not wrong, f"{rate:.0f} images/s of sound photos{device_work.ending(wrong)}",

@@ -4,7 +4,7 @@ Every rung reads with a delay of 93 ms each 5,000 samples, and computes 64 image
 highest rung, so a faster GPU does not leave the ladder. The size of the photos is that at which the first rung gives
 its rate. The model predicts the upper rungs from the rates of the decoder and of reads without delay.
 """
-from gpu_check import device_work
+from gpu_check import device_work, photos
 from gpu_check.programs import NotReached
 
 BATCH = 64
@@ -55,7 +55,7 @@ def calibrate(part):
     words = RUNGS["1: 4 workers, pageable"][1]
     rates = []
     for width in (NARROWEST, WIDEST):
-        path = device_work.manifest(part, photo_size(width))
+        path = photos.manifest(part, photo_size(width))
         result = device_work.run(part, path, "--batch", BATCH, *words, seconds=1)
         rates.append(result["throughput"]["samples_per_s"]["mean"])
     size = photo_size(width_for(4_500, *rates))
@@ -67,7 +67,7 @@ def calibrate(part):
 def choose_way(part, size):
     """Returns the way to decode on the upper rungs and its figures without a compute."""
     device_work.needs_way(part, "hw")
-    result = device_work.run(part, device_work.manifest(part, size), "--decode", "hw", "--batch", BATCH, *UPPER)
+    result = device_work.run(part, photos.manifest(part, size), "--decode", "hw", "--batch", BATCH, *UPPER)
     found = device_work.figures(result)
     rate = device_work.own_rate(found)
     if rate == 0:
@@ -81,7 +81,7 @@ def choose_way(part, size):
 
 def rung(part, name, size, way, *more):
     target, words = RUNGS[name]
-    result = device_work.run(part, device_work.manifest(part, size), *COMMON, *words, "--decode", way, *more,
+    result = device_work.run(part, photos.manifest(part, size), *COMMON, *words, "--decode", way, *more,
                              seconds=RUNG_S)
     found = device_work.figures(result)
     wrong = device_work.problems(result) if way != "cpu" else device_work.images.wrong_with(result)

@@ -1,7 +1,7 @@
 """Decoders of other projects on the same files, in the same batches."""
 import pathlib
 
-from gpu_check import device_work
+from gpu_check import device_work, photos
 from gpu_check.machine import needs_torch
 from gpu_check.programs import Failure, NotReached
 
@@ -17,7 +17,7 @@ def peers(part):
     found = part.run_json([part.visit.python, "-c", HAS_CUDA], EACH_S)
     if not found["cuda"]:
         raise NotReached(f"PyTorch {part.visit.facts['torch']['torch']} finds no GPU.")
-    path = device_work.manifest(part, SIZE)
+    path = photos.manifest(part, SIZE)
     alone = part.attempt("torchvision", torchvision_run, "torchvision", path)
     part.attempt("torchvision, reading", torchvision_run, "torchvision, reading", path, "--read")
     part.attempt("ours", compare, alone)

@@ -1,5 +1,5 @@
 """Runs whose GPU decodes or augments: their rate, host CPU, account and kernel."""
-from gpu_check import device_work, machine, tests
+from gpu_check import device_work, machine, photos, tests
 
 TESTS = "*Augment*:*Jpeg*:*Nvjpeg*:*Decode*"
 SIZE = "500x375"
@@ -26,7 +26,7 @@ def native(part):
 
 def native_run(part, name, workers, seconds):
     device_work.needs_way(part, "hw")
-    result = device_work.run(part, device_work.manifest(part, SIZE), "--decode", "hw", "--workers", workers,
+    result = device_work.run(part, photos.manifest(part, SIZE), "--decode", "hw", "--workers", workers,
                              seconds=seconds)
     found = device_work.figures(result)
     part.visit.facts.setdefault("native", {})[workers] = found
@@ -58,7 +58,7 @@ def rates(found):
 def mixed(part):
     """Runs on photos of which some are progressive. The engines refuse these."""
     device_work.needs_way(part, "hw")
-    path = device_work.manifest(part, SIZE, "--progressive-share", str(MIXED_SHARE))
+    path = photos.manifest(part, SIZE, "--progressive-share", str(MIXED_SHARE))
     result = device_work.run(part, path, "--decode", "hw", "--workers", 4)
     found = device_work.figures(result)
     wrong = device_work.problems(result)
@@ -74,7 +74,7 @@ def account(part):
 
 def account_run(part, name, depth):
     device_work.needs_way(part, "hw")
-    result = device_work.run(part, device_work.manifest(part, SIZE), "--decode", "hw", "--compute", "gemm:10ms",
+    result = device_work.run(part, photos.manifest(part, SIZE), "--decode", "hw", "--compute", "gemm:10ms",
                              "--batch", BATCH, "--workers", 4, "--device-prefetch", depth, seconds=3)
     found = device_work.figures(result)
     wrong = device_work.problems(result, engines_decode_all=True)
@@ -100,7 +100,7 @@ def kernel(part):
 
 
 def kernel_run(part, transfer):
-    result = device_work.run(part, device_work.manifest(part, SIZE), "--decode", "cpu", "--augment-on", "gpu",
+    result = device_work.run(part, photos.manifest(part, SIZE), "--decode", "cpu", "--augment-on", "gpu",
                              "--batch", BATCH, "--transfer", transfer, "--drop-last", seconds=3)
     found = device_work.figures(result)
     wrong = device_work.problems(result)

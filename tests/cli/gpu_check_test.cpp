@@ -402,6 +402,7 @@ INSTANTIATE_TEST_SUITE_P(
         Unsound{"no GPU times", "training", "the GPU's own times are not in every step"},
         Unsound{"profiler is blind", "tools", "the script's profiler recorded nothing"},
         Unsound{"engines refuse", "engines", "engines decoded 90.0 % of the images"},
+        Unsound{"nvJPEG is not found", "engines", "/libnvjpeg.so.13: no libnvjpeg."},
         Unsound{"simulated", "worker-native", "it was simulated"},
         Unsound{"costly submission", "worker-native", "decode and augment take 200.0 us"},
         Unsound{"simulated", "worker-account", "it was simulated"},

@@ -9,7 +9,7 @@ import unittest.mock
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(FOLDER.parents[1] / "scripts"))
-from gpu_check import device_work, ladder, peers, plan, programs, worker  # noqa: E402
+from gpu_check import device_work, ladder, peers, photos, plan, programs, worker  # noqa: E402
 from gpu_check.runner import Line, Part  # noqa: E402
 
 SIMULATED = "it was simulated"
@@ -22,7 +22,7 @@ class ResultsTest(unittest.TestCase):
         cls.scratch = tempfile.TemporaryDirectory()
         folder = pathlib.Path(cls.scratch.name)
         (folder / "loaderscope").symlink_to(FOLDER / "simulated_gpu.py")
-        cls.enterClassContext(unittest.mock.patch.multiple(device_work, OTHER_PHOTOS=16, ROWS=640))
+        cls.enterClassContext(unittest.mock.patch.multiple(photos, OTHER_PHOTOS=16, ROWS=640))
         visit = types.SimpleNamespace(folder=folder, scratch=folder, facts={"data": folder}, log=None)
         cls.part = Part(visit, Line("test", 120, "", None), 120)
         cls.on_gpu = cls.run_with("--decode", "hw", "--compute", "2ms")
@@ -33,8 +33,8 @@ class ResultsTest(unittest.TestCase):
         cls.scratch.cleanup()
 
     @classmethod
-    def run_with(cls, *words, photos=()):
-        path = device_work.manifest(cls.part, SIZE, *photos)
+    def run_with(cls, *words, more=()):
+        path = photos.manifest(cls.part, SIZE, *more)
         return device_work.run(cls.part, path, "--workers", 1, *words, seconds=0.3, limit_s=60)
 
     def test_derives_rates_from_time_of_device(self):
@@ -67,7 +67,7 @@ class ResultsTest(unittest.TestCase):
                                      "engines decoded 90.0 % of the images (at least 99 %)"])
 
     def test_counts_refused_images(self):
-        found = device_work.figures(self.run_with("--decode", "hw", photos=("--progressive-share", "1")))
+        found = device_work.figures(self.run_with("--decode", "hw", more=("--progressive-share", "1")))
         self.assertEqual(found["shares"]["cpu"], 1)
         self.assertGreaterEqual(found["refused"]["progressive"], found["samples"])
 

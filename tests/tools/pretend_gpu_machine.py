@@ -31,6 +31,9 @@ def listed():
         return [{"family": "memory", "flag": "", "rows": rows("pageable", "pin-thread", "pinned-slots", "registered", "write-combined")}]
     if "decode" in words:
         ways = rows("cpu", "gpu", "hw", "split")
+        if wrong == "nvJPEG is not found" and "LOADERSCOPE_NVJPEG" not in os.environ:
+            for way in ways[1:]:
+                way.update(available=False, reason="no libnvjpeg.")
         if wrong == "no JPEG engine":
             ways[2].update(available=False, reason="Pretend T4 has no JPEG engines.")
         return [{"family": "decode", "flag": "", "rows": ways}]
