@@ -43,9 +43,8 @@ def list_ways(part):
 
 def run(part, manifest_path, *words, seconds=1.5, limit_s=EACH_S):
     """Returns the result of a run on the GPU whose files are in the page cache."""
-    return part.run_json(part.program("run", "--index", manifest_path, "--device", "cuda", "--cache", "warm", *words,
-                                      "--duration", f"{1000 * seconds:.0f}ms", "--warmup", WARMUP, "--json", "-"),
-                         limit_s)
+    return part.run_json(part.program("run", "--index", manifest_path, "--device", "cuda", *words, "--duration",
+                                      f"{1000 * seconds:.0f}ms", "--warmup", WARMUP, "--json", "-"), limit_s)
 
 
 def figures(result):

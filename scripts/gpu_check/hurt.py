@@ -48,7 +48,7 @@ def refused(part, name, words):
 def stops(part, name, way):
     device_work.needs_way(part, way)
     command = part.program("run", "--index", photos.manifest(part, SIZE), "--device", "cuda", "--decode", way,
-                           "--augment-on", "gpu", "--workers", 4, "--compute", "3ms", "--duration", "60s",
+                           "--augment-on", "gpu", "--workers", 4, "--compute", "10ms", "--duration", "60s",
                            "--json", "-")
     ended = part.run(command, STOPPED_AFTER_S + EACH_S, expected=(130,), interrupt_after_s=STOPPED_AFTER_S)
     late_s = max(ended.took_s - STOPPED_AFTER_S, 0)

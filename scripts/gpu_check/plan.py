@@ -4,7 +4,7 @@ from gpu_check import (busy, engines, hurt, images, jpeg, ladder, link, loaders,
 from gpu_check.runner import Line
 
 # Lines on the work that a GPU does for the loader: `--only worker`. Their limits are 395 s together, and they take
-# about 170 s. Each makes the photos that it needs if no line before it made them.
+# about 200 s. Each makes the photos that it needs if no line before it made them.
 WORKER_SECONDS_MOST = 400
 WORKER_LINES = (
     Line("worker-tests", 30, "the kernels that augment give the bytes of the host", worker.worker_tests),
