@@ -232,21 +232,20 @@ TEST_F(CudaProduction, TakesNoMemoryAfterTheStart) {
   EXPECT_EQ(allocations[0], allocations[1]);
 }
 
-// What the GPU took is in the model, without declared costs.
+// The times of the GPU are in the model, without declared costs.
 TEST_F(CudaProduction, PredictsFromMeasuredWork) {
   const Photos photos(40);
-  const RunRecord record =
+  RunRecord record =
       run_on_gpu(fmt::format("data={} {} batch=8 warmup=2 steps=40 workers=2 compute=2ms decode=hw",
                              photos.path(), kCropAndFlip));
-  RunRecord undeclared = record;
-  undeclared.config.declared.cost = {};
-  const RunConfig base = declare_device_work(undeclared);
+  record.config.declared.cost = {};
+  const RunConfig base = declare_device_work(record);
   ASSERT_NE(base.declared_cost(Stage::gpu_decode), nullptr);
   // An image takes 45 us on one of seven engines.
   const double mean = base.declared_cost(Stage::gpu_decode)->amount.mean;
   EXPECT_GT(mean, 45'000.0 / 8);
   EXPECT_LT(mean, 45'000.0);
-  EXPECT_NO_THROW(FittedModel(undeclared).predict({}, 1'000));
+  EXPECT_NO_THROW(FittedModel(record).predict({}, 1'000));
 }
 
 TEST_F(CudaProduction, RefusesMemoryThatDoesNotFit) {
