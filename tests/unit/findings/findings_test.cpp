@@ -142,7 +142,7 @@ const FindingScenario kCases[] = {
              "cost = gpu-augment=10us",
      COMPUTE "workers = 2\ncost = decode=20ms\ndecode = split:0.5\ncost = gpu-decode=10us\n"
              "cost = gpu-augment=10us",
-     true,
+     false,
      [](RunRecord& record) {
        add_metric(record, "decode.by_engines", 900);
        add_metric(record, "decode.by_cpu", 120);
