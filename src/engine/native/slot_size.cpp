@@ -35,10 +35,12 @@ class SlotShares {
     const std::span<const std::byte> stored = reader_->read(sample);
     const auto region = static_cast<double>(read_region(stored, sample));
     const auto limit = static_cast<double>(kMaxCrops * crop_bytes_);
-    const double pixels = options_.stored_share < 1 && region <= limit ? region : 0;
-    const auto whole = is_for_device_ ? static_cast<double>(stored.size()) : 0;
-    sum_ += options_.stored_share * whole + (1 - options_.stored_share) * pixels;
-    largest_ = std::max({largest_, options_.stored_share > 0 ? whole : 0, pixels});
+    // Workers decode a part of the images, and all that the device refuses.
+    const double pixels = region <= limit ? region : 0;
+    const double left = is_for_device_ ? static_cast<double>(stored.size()) : pixels;
+    sum_ += options_.stored_share * left + (1 - options_.stored_share) * pixels;
+    largest_ = std::max(
+        {largest_, options_.stored_share > 0 ? left : 0, options_.stored_share < 1 ? pixels : 0});
     region_sum_ += region;
     ++count_;
   }
