@@ -1,6 +1,7 @@
 #include "predict/device_fit.h"
 
 #include <cmath>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,12 +19,12 @@ double metric_of_run(const RunRecord& record, std::string_view name) {
   return 0;
 }
 
-// Share of the samples that the device decoded.
-double decoded_share(const RunRecord& record) {
+// Share of the samples that the device decoded. Empty if no image was counted.
+std::optional<double> decoded_share(const RunRecord& record) {
   const double device = metric_of_run(record, metric::decode_by_engines) +
                         metric_of_run(record, metric::decode_by_cuda);
   const double all = device + metric_of_run(record, metric::decode_by_cpu);
-  return all > 0 ? device / all : 0;
+  return all > 0 ? std::optional(device / all) : std::nullopt;
 }
 
 void declare_mean(RunConfig& config, Stage stage, Nanos wall, double samples) {
@@ -38,6 +39,8 @@ void declare_mean(RunConfig& config, Stage stage, Nanos wall, double samples) {
 
 RunConfig declare_device_work(const RunRecord& record) {
   RunConfig config = record.config;
+  const std::optional<double> share = decoded_share(record);
+  if (share && config.image.decode.value.on_device()) config.image.decode.value.share = *share;
   const bool is_real = device_kind(config.trainer.device.value) == DeviceKind::gpu;
   if (!config.makes_on_device() || !is_real) return config;
   Nanos decode = 0, augment = 0;
@@ -47,7 +50,7 @@ RunConfig declare_device_work(const RunRecord& record) {
     augment += rank.stages[Stage::gpu_augment].wall;
     samples += static_cast<double>(rank.samples);
   }
-  declare_mean(config, Stage::gpu_decode, decode, samples * decoded_share(record));
+  declare_mean(config, Stage::gpu_decode, decode, samples * share.value_or(1));
   declare_mean(config, Stage::gpu_augment, augment, samples);
   return config;
 }

@@ -6,8 +6,8 @@
 
 namespace loaderscope {
 
-// Returns the configuration of the run. If a real GPU decoded or augmented, the mean times of a
-// sample are declared costs there.
+// Returns the configuration of the run, in which the device decodes the share of the images that it
+// did decode. If a real GPU decoded or augmented, the mean times of a sample are declared costs.
 RunConfig declare_device_work(const RunRecord& record);
 
 }  // namespace loaderscope

@@ -8,6 +8,7 @@
 #include "loaderscope/augment.h"
 #include "loaderscope/decode.h"
 #include "loaderscope/settings.h"
+#include "predict/device_fit.h"
 #include "unit/native/native_run.h"
 #include "unit/native/photos.h"
 
@@ -140,6 +141,8 @@ TEST(DeviceImages, CountsImagesThatGoToTheCpu) {
   EXPECT_GT(refused, 0);
   EXPECT_EQ(refused, find_value(made.record, "decode.by_cpu"));
   EXPECT_EQ(refused + find_value(made.record, "decode.by_engines"), 40);
+  // The model of the run gives the workers as many.
+  EXPECT_DOUBLE_EQ(declare_device_work(made.record).image.decode.value.share, 1 - refused / 40);
 }
 
 TEST(DeviceImages, ReplacesDamagedSamplesAsTheHostDoes) {
