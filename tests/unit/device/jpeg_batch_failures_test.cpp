@@ -131,6 +131,8 @@ TEST_F(JpegBatchFailures, ReportsOurBug) {
   } catch (const RunError& error) {
     EXPECT_EQ(error.sentence(), "GPU 0: nvJPEG failed at a batch (NVJPEG_STATUS_NOT_INITIALIZED)");
   }
+  decoder_.reset();
+  runtime_.free_all();
 }
 
 TEST_F(JpegBatchFailures, ReportsLostDeviceAndLeavesItAlone) {
