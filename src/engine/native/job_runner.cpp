@@ -193,7 +193,14 @@ bool JobRunner::stop_all() {
     until = monotonic_now() + kAnswerTimeout;
     if (!happens_in_time(all_ended)) return false;
   }
-  return std::all_of(devices_.begin(), devices_.end(), [](auto& device) { return device->end(); });
+  if (std::all_of(devices_.begin(), devices_.end(), [](auto& device) { return device->end(); }))
+    return true;
+  // The run stays where it is, and only its threads end.
+  for (auto& rank : ranks_) {
+    if (rank->thread.joinable()) rank->thread.join();
+    rank->trainer->loader().join();
+  }
+  return false;
 }
 
 bool JobRunner::trainers_ended() const {

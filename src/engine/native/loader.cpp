@@ -41,6 +41,10 @@ Loader::Loader(Job& job, RankShare& share, WorkerGroup& group, Device& device)
 
 Loader::~Loader() {
   stop_workers();
+  join();
+}
+
+void Loader::join() {
   group_.join(share_.rank);
   join_threads();
 }

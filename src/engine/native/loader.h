@@ -37,6 +37,7 @@ class Loader {
 
   void wake_trainer();  // `receive` returns null from now on
   void stop_workers();  // requires that the trainer has ended
+  void join();          // requires that all threads end
   std::vector<QueueStats> read_stats();
   Bytes locked_bytes() const;
   std::string memory_fallback() const;
