@@ -226,8 +226,10 @@ Status PretendRuntime::query(Event event, bool& done) {
   const Status status = called("query");
   advance();
   const auto* pretend_event = static_cast<PretendEvent*>(event.handle);
-  done = (aborted() && !hangs_) ||
+  // An abort ends our kernels, and not the work of other libraries.
+  done = (aborted() && !hangs_ && actions_.empty()) ||
          (pretend_event->recorded && pretend_event->known && pretend_event->at <= clock());
+  if (done) run_ended_actions();  // time has passed since advance()
   return status;
 }
 
