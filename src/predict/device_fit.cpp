@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/decoded_images.h"
 #include "loaderscope/cost.h"
 #include "loaderscope/units.h"
 #include "record/family_traits.h"
@@ -13,18 +14,10 @@
 namespace loaderscope {
 namespace {
 
-double metric_of_run(const RunRecord& record, std::string_view name) {
-  for (const Metric& metric : record.metrics)
-    if (metric.name == name) return metric.value;
-  return 0;
-}
-
 // Share of the samples that the device decoded. Empty if no image was counted.
 std::optional<double> decoded_share(const RunRecord& record) {
-  const double device = metric_of_run(record, metric::decode_by_engines) +
-                        metric_of_run(record, metric::decode_by_cuda);
-  const double all = device + metric_of_run(record, metric::decode_by_cpu);
-  return all > 0 ? std::optional(device / all) : std::nullopt;
+  const DecodedImages images = decoded_images(record);
+  return images.all() > 0 ? std::optional(images.on_device() / images.all()) : std::nullopt;
 }
 
 void declare_mean(RunConfig& config, Stage stage, Nanos wall, double samples) {

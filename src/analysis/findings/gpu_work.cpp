@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "analysis/decoded_images.h"
 #include "analysis/findings/finding_input.h"
 #include "analysis/totals.h"
 #include "analysis/wording.h"
@@ -26,7 +27,6 @@ std::string without_pause(const char* works, double share) {
                      works, format_percent(share));
 }
 
-constexpr std::string_view kRefused = "decode.refused_";
 constexpr double kMinFallback = 0.05;  // share of the images
 constexpr double kLeftOfAll = 0.05;    // work of the workers that is left at least
 // Reasons that another encoding of the images removes.
@@ -47,17 +47,11 @@ double waited_for_host_decode(const FindingInput& facts) {
 // Workers decode images that the engines refuse. The fix is another encoding, which only the
 // owner of the data can give them.
 std::optional<Candidate> silent_fallback(const FindingInput& facts) {
-  double refused = 0, encoded = 0;
-  std::string reasons;
-  for (const Metric& metric : facts.record.metrics) {
-    if (!metric.name.starts_with(kRefused)) continue;
-    const std::string reason = metric.name.substr(kRefused.size());
-    refused += metric.value;
-    if (is_encoding(reason)) encoded += metric.value;
-    reasons += fmt::format("{}{} {:.0f}", reasons.empty() ? "" : ", ", reason, metric.value);
-  }
-  const double asked =
-      refused + facts.metric(metric::decode_by_engines) + facts.metric(metric::decode_by_cuda);
+  const DecodedImages images = decoded_images(facts.record);
+  const double refused = images.refusals(), asked = images.on_device() + refused;
+  double encoded = 0;
+  for (const auto& [reason, count] : images.refused)
+    if (is_encoding(reason)) encoded += count;
   if (asked <= 0 || encoded < kMinFallback * asked ||
       waited_for_host_decode(facts) < kMinReportedShare)
     return std::nullopt;
@@ -65,11 +59,12 @@ std::optional<Candidate> silent_fallback(const FindingInput& facts) {
   candidate.evidence = fmt::format(
       "the CPU decodes {} of the images that the GPU was to decode ({}), and the trainer waits {} "
       "of the time for it",
-      format_percent(refused / asked), reasons, format_percent(waited_for_host_decode(facts)));
+      format_percent(refused / asked), images.refusal_words(),
+      format_percent(waited_for_host_decode(facts)));
   candidate.pytorch =
       "store the images as baseline JPEG: loaderscope data pack PHOTOS tar:SHARDS --encode jpeg:90";
   // The workers keep those that the GPU was not to decode. The GPU decodes the others.
-  const double left = std::max(facts.metric(metric::decode_by_cpu) - encoded, kLeftOfAll * encoded);
+  const double left = std::max(images.cpu - encoded, kLeftOfAll * encoded);
   candidate.options = {{{std::string(name_of(Stage::decode)) + ".speed",
                          real_to_text(std::round(10 * (left + encoded) / left) / 10)}}};
   return candidate;
