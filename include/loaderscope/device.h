@@ -68,12 +68,15 @@ inline constexpr Bytes kMaxRegionBytes = Bytes{48} << 20;
 // Facts that a device needs before it makes batches of mixed slots.
 struct MakePlan {
   AugmentOptions augment;
-  std::int64_t batch = 0;  // samples
-  Bytes slot_bytes = 0;    // size of a mixed slot
-  bool decodes = false;
+  std::int64_t batch = 0;    // samples
+  std::int64_t batches = 0;  // batches that the device holds at the same time
+  Bytes slot_bytes = 0;      // size of a mixed slot
+  DecodeOn decode = DecodeOn::cpu;
   // Facts of samples that were drawn. Others may be larger.
   int width = 0, height = 0;    // a large image that the device decodes
   Bytes mean_region_bytes = 0;  // decoded pixels that a crop needs
+
+  bool decodes() const { return decode != DecodeOn::cpu; }
 };
 
 // The loader's part while a device makes a batch, on the thread that calls make().
@@ -95,7 +98,6 @@ struct MakeJob {
   // A mixed slot: a SampleEntry for each sample, then their bytes. Null: the work is only declared.
   // The slot stays as it is until the compute of the step has ended.
   const std::byte* slot = nullptr;
-  Bytes bytes = 0;  // filled part of the slot
   std::int32_t samples = 0;
   MakeListener* listener = nullptr;  // set with a slot
 };

@@ -79,6 +79,11 @@ bool is_model_engine(std::string_view name) { return is_engine_of(name, EngineKi
 
 bool is_trace_engine(std::string_view name) { return is_engine_of(name, EngineKind::trace); }
 
+bool is_device_work_measured(const RunConfig& config) {
+  return !is_model_engine(config.engine.value) &&
+         device_kind(config.trainer.device.value) == DeviceKind::gpu;
+}
+
 DeviceKind device_kind(std::string_view name) {
   const DeviceTraits* traits = find_traits(name, kDevices);
   if (traits == nullptr) throw RunError("device = " + shown_text(name) + ": there is none");

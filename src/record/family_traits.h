@@ -28,6 +28,10 @@ bool is_native_engine(std::string_view name);
 bool is_model_engine(std::string_view name);
 bool is_trace_engine(std::string_view name);
 
+// Returns true if work for the loader would take its own time on a real GPU. False: it takes
+// declared times.
+bool is_device_work_measured(const RunConfig& config);
+
 struct SourceTraits {
   std::string_view name;
   SampleForm form = SampleForm::declared;

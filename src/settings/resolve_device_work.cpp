@@ -33,11 +33,6 @@ void check_cost(const RunConfig& c, Stage stage, const char* time, const char* w
       "give --cost " + std::string(name_of(stage)) + "=" + time + ", or to what-if --set " + word);
 }
 
-// The work takes its time on a real GPU.
-bool is_measured(const RunConfig& c) {
-  return !is_model_engine(c.engine.value) && device_kind(c.trainer.device.value) == DeviceKind::gpu;
-}
-
 }  // namespace
 
 void fill_device_work(RunConfig& c, bool runs) {
@@ -48,14 +43,14 @@ void fill_device_work(RunConfig& c, bool runs) {
   if (decodes) c.image.augment_on.value = AugmentOn::gpu;
   if (!c.makes_on_device()) return;
   check_possible(c);
-  if (runs && is_measured(c)) return;
+  if (runs && is_device_work_measured(c)) return;
   if (decodes) check_cost(c, Stage::gpu_decode, "45us", "gpu.decode-rate=22000/s");
   check_cost(c, Stage::gpu_augment, "1us", "gpu.augment-rate=1000000/s");
 }
 
 void check_device_can_run(const RunConfig& c) {
   if (!c.makes_on_device() || is_model_engine(c.engine.value)) return;
-  if (is_measured(c)) {
+  if (is_device_work_measured(c)) {
     if (!c.has_data())
       refuse(c, asking_key(c), "a real GPU needs images", "give --data PATH, or --device sim");
     if (c.image.size > kMaxSize)
@@ -73,7 +68,7 @@ void note_device_work(const RunConfig& c, std::vector<std::string>& notes) {
   for (const Cost& cost : c.declared.cost.value) {
     const bool is_device_stage =
         cost.stage == Stage::gpu_decode || cost.stage == Stage::gpu_augment;
-    if (is_device_stage && c.makes_on_device() && is_measured(c)) {
+    if (is_device_stage && c.makes_on_device() && is_device_work_measured(c)) {
       notes.push_back("cost " + std::string(name_of(cost.stage)) +
                       " has no effect: the GPU takes the time that it takes");
       continue;

@@ -16,7 +16,6 @@
 #include "device/cuda/jpeg_batch_decoder.h"
 #include "loaderscope/augment.h"
 #include "loaderscope/device.h"
-#include "loaderscope/run_config.h"
 
 namespace loaderscope::cuda {
 
@@ -27,9 +26,8 @@ class BatchProduction {
   // Takes all memory and runs everything once. It waits for the whole device, so no gate may be
   // waiting. `nvjpeg` is needed if the plan decodes. `place` begins every error: "GPU 0". Throws
   // RunError, also if memory is short.
-  BatchProduction(DeviceGroup& group, const std::string& place, const RunConfig& config,
-                  const MakePlan& plan, std::shared_ptr<Nvjpeg> nvjpeg,
-                  const std::atomic<int>& stop);
+  BatchProduction(DeviceGroup& group, const std::string& place, const MakePlan& plan,
+                  std::shared_ptr<Nvjpeg> nvjpeg, const std::atomic<int>& stop);
 
   // Submits the work on the next batch, for the device thread. False: the run must stop.
   bool make(const MakeJob& job);
@@ -77,10 +75,10 @@ class BatchProduction {
     std::size_t buffer = 0;
   };
 
-  void check_fit(const RunConfig& config, const MakePlan& plan) const;
+  void check_fit(const MakePlan& plan) const;
   void take_memory(const MakePlan& plan);
   std::byte* device_memory(std::size_t bytes, const char* what);
-  void make_decoder(const RunConfig& config, const MakePlan& plan, std::shared_ptr<Nvjpeg> nvjpeg,
+  void make_decoder(const MakePlan& plan, std::shared_ptr<Nvjpeg> nvjpeg,
                     const std::atomic<int>& stop);
   void warm_up();
   Marks take_marks();

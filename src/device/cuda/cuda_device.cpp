@@ -44,7 +44,6 @@ CudaDevice::CudaDevice(std::shared_ptr<DeviceGroup> gang, const RunConfig& confi
       own_copy_stream_(config.trainer.copy == CopyMode::stream),
       in_flight_(config.trainer.in_flight),
       augments_(!config.makes_on_device() && normalises_here(config)),
-      config_(config),
       find_nvjpeg_(std::move(find)),
       objects_(runtime_, "GPU " + std::to_string(device)),
       compute_stream_(objects_.stream()),
@@ -115,7 +114,7 @@ CudaDevice::Marks CudaDevice::take_marks() {
 void CudaDevice::prepare(const MakePlan& plan) {
   use();
   std::shared_ptr<Nvjpeg> nvjpeg;
-  if (plan.decodes) {
+  if (plan.decodes()) {
     int driver = 0, runtime = 0;
     check("versions", runtime_.versions(driver, runtime));
     NvjpegLibrary library = find_nvjpeg_(driver);
@@ -123,8 +122,8 @@ void CudaDevice::prepare(const MakePlan& plan) {
       throw RunError(objects_.place() + ": " + library.reason, "give --decode cpu");
     nvjpeg = std::move(library.nvjpeg);
   }
-  production_ = std::make_unique<BatchProduction>(*gang_, objects_.place(), config_, plan,
-                                                  std::move(nvjpeg), stop_);
+  production_ =
+      std::make_unique<BatchProduction>(*gang_, objects_.place(), plan, std::move(nvjpeg), stop_);
   buffer_bytes_ = production_->memory();
 }
 

@@ -78,8 +78,7 @@ class CudaDevice : public Device {
   const std::atomic<int>& stop_;
   const bool own_copy_stream_;
   const std::int64_t in_flight_;
-  const bool augments_;  // bytes arrive, and are normalised here
-  const RunConfig config_;
+  const bool augments_;           // bytes arrive, and are normalised here
   const FindNvjpeg find_nvjpeg_;  // called only if it is needed
 
   DeviceObjects objects_;

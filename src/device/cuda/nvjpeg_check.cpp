@@ -13,26 +13,16 @@ namespace loaderscope {
 namespace cuda {
 namespace {
 
-using nvjpeg::Code;
-
 constexpr Nanos kAnswerTimeout = 10 * kSecond;
 
 struct Engines {
   Status status;  // result of the CUDA runtime
-  Code code = Code::success;
-  unsigned count = 0, cores = 0;
+  JpegEngines found;
 };
 
-Engines ask_for_engines(Runtime& runtime, Nvjpeg& nvjpeg) {
-  Engines found;
-  found.status = runtime.set_device(0);
-  if (!found.status.ok()) return found;
-  nvjpeg::Handle handle = nullptr;
-  found.code = nvjpeg.make_handle(nvjpeg::Backend::hardware, nullptr, nullptr, handle);
-  if (found.code != Code::success) return found;
-  found.code = nvjpeg.count_engines(handle, found.count, found.cores);
-  nvjpeg.free_handle(handle);
-  return found;
+Engines ask_gpu(Runtime& runtime, Nvjpeg& nvjpeg) {
+  const Status status = runtime.set_device(0);
+  return {status, status.ok() ? ask_for_engines(nvjpeg) : JpegEngines{}};
 }
 
 // Returns nothing if the driver did not answer.
@@ -42,7 +32,7 @@ std::optional<Engines> wait_for_engines(std::shared_ptr<Runtime> runtime,
   std::future<Engines> answer = promise.get_future();
   std::thread([runtime = std::move(runtime), nvjpeg = std::move(nvjpeg),
                promise = std::move(promise)]() mutable {
-    promise.set_value(ask_for_engines(*runtime, *nvjpeg));
+    promise.set_value(ask_gpu(*runtime, *nvjpeg));
   }).detach();
   if (answer.wait_for(std::chrono::nanoseconds(timeout)) != std::future_status::ready)
     return std::nullopt;
@@ -82,11 +72,11 @@ std::optional<std::string> why_no_engines(const std::shared_ptr<Runtime>& runtim
         name, format_duration(timeout));
   }
   if (!engines->status.ok()) return sentence(name, engines->status) + ".";
-  const bool has_none = engines->code == Code::success && engines->count == 0;
-  if (has_none || engines->code == Code::arch_mismatch) return name + " has no JPEG engines.";
-  if (engines->code == Code::success) return std::nullopt;
+  const JpegEngines& found = engines->found;
+  if (found.are_missing()) return name + " has no JPEG engines.";
+  if (found.code == nvjpeg::Code::success) return std::nullopt;
   return fmt::format("nvJPEG {} ({}) does not start on {}: {}.", nvjpeg->version().text(),
-                     nvjpeg->path(), name, name_of(engines->code));
+                     nvjpeg->path(), name, name_of(found.code));
 }
 
 }  // namespace cuda

@@ -168,6 +168,16 @@ NvjpegLibrary load_one(const std::string& name, int driver) {
 
 }  // namespace
 
+JpegEngines ask_for_engines(Nvjpeg& nvjpeg) {
+  JpegEngines found;
+  nvjpeg::Handle handle = nullptr;
+  found.code = nvjpeg.make_handle(nvjpeg::Backend::hardware, nullptr, nullptr, handle);
+  if (found.code != nvjpeg::Code::success) return found;
+  found.code = nvjpeg.count_engines(handle, found.count, found.cores);
+  nvjpeg.free_handle(handle);
+  return found;
+}
+
 std::string name_of(nvjpeg::Code code) {
   static constexpr std::array kNames = {"SUCCESS",
                                         "NOT_INITIALIZED",

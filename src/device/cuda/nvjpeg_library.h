@@ -76,6 +76,20 @@ class Nvjpeg {
                       Stream stream) = 0;
 };
 
+// The JPEG engines of the chosen device.
+struct JpegEngines {
+  nvjpeg::Code code = nvjpeg::Code::success;  // result of the question
+  unsigned count = 0, cores = 0;              // cores of each engine
+
+  bool are_usable() const { return code == nvjpeg::Code::success && count > 0; }
+  // False after other failures: it is not known whether the GPU has some.
+  bool are_missing() const {
+    return code == nvjpeg::Code::arch_mismatch || (code == nvjpeg::Code::success && count == 0);
+  }
+};
+// Makes a handle for the question.
+JpegEngines ask_for_engines(Nvjpeg& nvjpeg);
+
 // The name of the result in nvjpeg.h, for messages: "NVJPEG_STATUS_ARCH_MISMATCH".
 std::string name_of(nvjpeg::Code code);
 

@@ -21,19 +21,9 @@ std::size_t pixel_buffer_bytes(const MakePlan& plan, std::size_t crop_bytes) {
   return static_cast<std::size_t>(std::clamp(wanted, kMinPixelBytes, kMaxPixelBytes));
 }
 
-bool has_jpeg_engines(Nvjpeg& nvjpeg) {
-  nvjpeg::Handle handle = nullptr;
-  if (nvjpeg.make_handle(nvjpeg::Backend::hardware, nullptr, nullptr, handle) !=
-      nvjpeg::Code::success)
-    return false;
-  nvjpeg.free_handle(handle);
-  return true;
-}
-
 }  // namespace
 
-BatchProduction::BatchProduction(DeviceGroup& group, const std::string& place,
-                                 const RunConfig& config, const MakePlan& plan,
+BatchProduction::BatchProduction(DeviceGroup& group, const std::string& place, const MakePlan& plan,
                                  std::shared_ptr<Nvjpeg> nvjpeg, const std::atomic<int>& stop)
     : runtime_(group.runtime()),
       stop_(stop),
@@ -46,15 +36,15 @@ BatchProduction::BatchProduction(DeviceGroup& group, const std::string& place,
       copy_stream_(objects_.stream()),
       decode_stream_(objects_.stream()),
       work_stream_(objects_.stream()),
-      slots_(static_cast<std::size_t>(config.trainer.device_prefetch + config.trainer.in_flight)),
+      slots_(static_cast<std::size_t>(plan.batches)),
       later_begin_(objects_.event()),
       held_(batch_),
       pixel_places_(batch_),
       crop_copied_(objects_.event()),
       end_(objects_.event()) {
-  check_fit(config, plan);
+  check_fit(plan);
   take_memory(plan);
-  if (plan.decodes) make_decoder(config, plan, std::move(nvjpeg), stop);
+  if (plan.decodes()) make_decoder(plan, std::move(nvjpeg), stop);
   warm_up();
 }
 
@@ -64,14 +54,14 @@ std::byte* BatchProduction::device_memory(std::size_t bytes, const char* what) {
 }
 
 // Half of the free memory is left to the model that the real training has.
-void BatchProduction::check_fit(const RunConfig& config, const MakePlan& plan) const {
+void BatchProduction::check_fit(const MakePlan& plan) const {
   std::size_t free = 0, total = 0;
   check("memory", runtime_.memory_info(free, total));
   const auto slot =
       static_cast<Bytes>(batch_ * (tensor_bytes_ + sizeof(SampleJob))) + plan.slot_bytes;
   const Bytes slots = static_cast<Bytes>(slots_.size()) * slot;
   Bytes others = scratch_bytes(plan.batch, options_.size);
-  if (plan.decodes)
+  if (plan.decodes())
     others += static_cast<Bytes>(2 * pixel_buffer_bytes(plan, crop_bytes_) +
                                  suggested_arena_bytes(batch_, plan.width, plan.height));
   if (slots + others <= static_cast<Bytes>(free / 2)) return;
@@ -81,8 +71,7 @@ void BatchProduction::check_fit(const RunConfig& config, const MakePlan& plan) c
                   "{}",
                   objects_.place(), slots_.size(), text(slots), text(others),
                   text(static_cast<Bytes>(free / 2))),
-      config.trainer.device_prefetch > 1 ? "give a smaller --batch-size or --device-prefetch"
-                                         : "give a smaller --batch-size");
+      "give a smaller --batch-size or --device-prefetch");
 }
 
 void BatchProduction::take_memory(const MakePlan& plan) {
@@ -99,7 +88,7 @@ void BatchProduction::take_memory(const MakePlan& plan) {
   const Bytes scratch = scratch_bytes(plan.batch, options_.size);
   job_.scratch = reinterpret_cast<std::uint32_t*>(
       device_memory(static_cast<std::size_t>(scratch), "images between operations"));
-  if (!plan.decodes) return;
+  if (!plan.decodes()) return;
   pixel_bytes_ = pixel_buffer_bytes(plan, crop_bytes_);
   for (PixelBuffer& buffer : pixels_) {
     buffer.place = device_memory(pixel_bytes_, "decoded pixels");
@@ -107,13 +96,14 @@ void BatchProduction::take_memory(const MakePlan& plan) {
   }
 }
 
-void BatchProduction::make_decoder(const RunConfig& config, const MakePlan& plan,
-                                   std::shared_ptr<Nvjpeg> nvjpeg, const std::atomic<int>& stop) {
+void BatchProduction::make_decoder(const MakePlan& plan, std::shared_ptr<Nvjpeg> nvjpeg,
+                                   const std::atomic<int>& stop) {
   JpegDecoderOptions options;
   options.place = objects_.place();
-  const bool may_use_cuda = config.image.decode.value.on != DecodeOn::hw;
-  options.backend = may_use_cuda && !has_jpeg_engines(*nvjpeg) ? nvjpeg::Backend::gpu_hybrid
-                                                               : nvjpeg::Backend::hardware;
+  const bool may_use_cuda = plan.decode != DecodeOn::hw;
+  options.backend = may_use_cuda && !ask_for_engines(*nvjpeg).are_usable()
+                        ? nvjpeg::Backend::gpu_hybrid
+                        : nvjpeg::Backend::hardware;
   options.batch = batch_;
   options.width = plan.width;
   options.height = plan.height;

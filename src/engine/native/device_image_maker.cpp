@@ -15,7 +15,6 @@
 namespace loaderscope::native {
 namespace {
 
-constexpr std::size_t kPixelBytes = 3;
 constexpr std::string_view kLarge = "large";  // a word of dataset::engine_refusal
 constexpr std::size_t kEndBytes = 64;         // part of an image that must have its end marker
 
@@ -24,10 +23,6 @@ AugmentOptions crop_options(AugmentOptions options) {
   options.transfer = Transfer::u8;
   options.layout = Layout::nhwc;
   return options;
-}
-
-Bytes pixel_bytes(const Region& region) {
-  return static_cast<Bytes>(kPixelBytes) * region.width * region.height;
 }
 
 std::string_view find_refusal(const dataset::ImageFacts& facts, std::span<const std::byte> stored) {
@@ -119,7 +114,7 @@ class DeviceImageMaker final : public ImageMaker {
       offset = task.room->take(entry.bytes, layout);
     if (!offset) return put_crop(task, sample, decoded);
     entry.offset = *offset;
-    const std::size_t row = kPixelBytes * static_cast<std::size_t>(pixels.region.width);
+    const auto row = static_cast<std::size_t>(pixel_bytes({0, 0, pixels.region.width, 1}));
     for (int y = 0; y < pixels.region.height; ++y) {
       std::memcpy(task.place + *offset + static_cast<std::size_t>(y) * row,
                   pixels.data + static_cast<std::size_t>(y) * pixels.stride, row);

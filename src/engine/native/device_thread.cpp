@@ -115,8 +115,7 @@ bool DeviceThread::submit(Batch& batch, RunQueueMeter& run_queue, bool was_aslee
   const DeviceShare work = batch.device_work();
   const BatchTasks tasks = plan_.device_tasks(share_.execution(-1, batch), work);
   if (listener_) listener_->turn_to(batch);
-  const MakeJob job{tasks.all(), batch.copied_from, batch.filled(plan_.layout), events.samples,
-                    listener_.get()};
+  const MakeJob job{tasks.all(), batch.copied_from, events.samples, listener_.get()};
   // Workers that must stop may leave samples out.
   if (job_.stop.load() != 0 || !device_.make(job)) return false;
   tasks.enter(events, meter.end(false));

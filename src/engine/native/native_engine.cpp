@@ -267,10 +267,10 @@ RunRecord run_native(const RunConfig& config, const RunContext& context) {
   run->plan.emplace(run->config, nullptr, context.knockouts, context.native.local_ranks);
   if (run->slots) {
     run->plan->layout = run->slots->layout;
-    run->plan->make_plan = run->slots->device;
+    MakePlan& device = run->plan->make_plan = run->slots->device;
+    device.batches = run->plan->on_device.slots(run->plan->in_flight);
+    device.decode = run->config.image.decode.value.on;
   }
-  if (device_kind(run->config.trainer.device.value) == DeviceKind::gpu)
-    run->plan->on_device.measure();
   native::MakerFactory makers = make_pipeline(*run);
   const std::optional<Bytes> free = free_memory("/");
   if (run->data) {

@@ -15,7 +15,6 @@ namespace loaderscope::native {
 namespace {
 
 constexpr std::int64_t kMaxDrawn = 256;
-constexpr Bytes kPixelBytes = 3;
 constexpr int kUsualSide = 512;
 constexpr std::int64_t kSlotDraw = -4;  // the place of the epoch in draws
 
@@ -26,7 +25,7 @@ class SlotShares {
       : options_(options),
         reader_(source.make_reader()),
         augmenter_(make_augmenter(*options.augment)),
-        crop_bytes_(kPixelBytes * options.augment->size * options.augment->size) {}
+        crop_bytes_(pixel_bytes({0, 0, options.augment->size, options.augment->size})) {}
 
   Bytes crop_bytes() const { return crop_bytes_; }
 
@@ -53,7 +52,6 @@ class SlotShares {
     MakePlan plan;
     plan.augment = *options_.augment;
     plan.batch = options_.batch_size;
-    plan.decodes = options_.stored_share > 0;
     const ImageHeader large = large_image();
     plan.width = large.width;
     plan.height = large.height;
@@ -86,7 +84,7 @@ class SlotShares {
     is_for_device_ = dataset::engine_refusal(facts).empty();
     if (is_for_device_) images_.push_back(header);
     const Region region = augmenter_->choose(0, sample, header).region;
-    return kPixelBytes * region.width * region.height;
+    return pixel_bytes(region);
   }
 
   const SlotSizeOptions& options_;

@@ -14,6 +14,11 @@ namespace loaderscope::native {
 // Pixels that are larger than this number of crops cost more to copy than to resize in a worker.
 inline constexpr Bytes kMaxCrops = 8;
 
+// Decoded RGB of a region.
+constexpr Bytes pixel_bytes(const Region& region) {
+  return Bytes{3} * region.width * region.height;
+}
+
 struct SlotSizeOptions {
   std::int64_t batch_size = 0;
   double stored_share = 0;  // share of the samples that are left as stored bytes; else pixels
@@ -21,6 +26,7 @@ struct SlotSizeOptions {
   std::uint64_t seed = 0;
 };
 
+// `device` lacks what the settings say: where images are decoded, and the number of batches.
 struct SlotChoice {
   BatchLayout layout;
   MakePlan device;

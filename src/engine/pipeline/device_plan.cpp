@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "record/family_traits.h"
+
 namespace loaderscope {
 namespace {
 
@@ -18,6 +20,7 @@ DevicePlan::DevicePlan(const RunConfig& config, const Knockouts& knockouts)
     : config_(&config),
       decodes_(config.image.decode.value.on_device()),
       augments_(config.image.augment_on == AugmentOn::gpu),
+      is_measured_(is_device_work_measured(config)),
       share_(config.image.decode.value.share),
       prefetch_(config.trainer.device_prefetch),
       crop_bytes_(kChannels * config.image.size * config.image.size),

@@ -46,8 +46,6 @@ class DevicePlan {
   Bytes copied_bytes(bool decodes, Bytes stored) const { return decodes ? stored : crop_bytes_; }
   // Adds a sample whose stored bytes are `sample.bytes`, and that the device decodes or not.
   void add_sample(const Execution& sample, bool decodes, Bytes copied, DeviceShare& batch) const;
-  // The device is real: its tasks take the time that they take, whatever was declared.
-  void measure() { is_measured_ = true; }
   // `copy`: time of the copy of the batch.
   BatchTasks tasks(const DeviceShare& batch, Nanos copy) const;
   // Batches that the device holds at the same time, for `in_flight` steps.
@@ -55,7 +53,8 @@ class DevicePlan {
 
  private:
   const RunConfig* config_ = nullptr;
-  bool decodes_ = false, augments_ = false, is_measured_ = false;
+  bool decodes_ = false, augments_ = false;
+  bool is_measured_ = false;  // tasks take the time that they take, and not a declared one
   double share_ = 1;
   std::int64_t prefetch_ = 0;
   Bytes crop_bytes_ = 0;  // pixels of a sample that a worker decoded

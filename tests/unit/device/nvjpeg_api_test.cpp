@@ -193,9 +193,9 @@ void expect_same_structs(const std::string& header) {
     EXPECT_TRUE(has(
         ("int \\(\\*t" + kind + "FreeV2\\)\\(void\\* ctx, void \\*ptr, size_t size, cudaStream_t")
             .c_str()));
-    EXPECT_TRUE(has(("\\{ t" + kind + "MallocV2 \\w+; t" + kind +
-                     "FreeV2 \\w+; void \\*\\w+; \\} nvjpeg" + kind + "AllocatorV2_t")
-                        .c_str()));
+    const std::string functions = "t" + kind + "MallocV2 \\w+; t" + kind + "FreeV2 \\w+";
+    EXPECT_TRUE(
+        has(("\\{ " + functions + "; void \\*\\w+; \\} nvjpeg" + kind + "AllocatorV2_t").c_str()));
   }
 }
 
