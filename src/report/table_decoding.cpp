@@ -20,7 +20,9 @@ std::string decoding_line(const RunRecord& record) {
   if (images.cuda > 0) parts.push_back("CUDA kernels " + share(images.cuda));
   if (images.cpu > 0) parts.push_back("CPU " + share(images.cpu));
   if (!images.refused.empty()) parts.back() += fmt::format(" ({})", images.refusal_words());
-  return fmt::format("Images decoded by: {}", fmt::join(parts, ", "));
+  // A simulated GPU decodes nothing.
+  const char* const verb = record.simulated ? "given to" : "decoded by";
+  return fmt::format("Images {}: {}", verb, fmt::join(parts, ", "));
 }
 
 }  // namespace loaderscope

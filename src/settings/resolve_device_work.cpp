@@ -54,13 +54,14 @@ void check_device_can_run(const RunConfig& c) {
     if (!c.has_data())
       refuse(c, asking_key(c), "a real GPU needs images", "give --data PATH, or --device sim");
     if (c.image.size > kMaxSize)
-      refuse(c, "size", "the GPU makes samples of at most " + std::to_string(kMaxSize) + " pixels",
-             "leave out --decode and --augment-on");
+      refuse(c, "size",
+             "the GPU makes samples with at most " + std::to_string(kMaxSize) + " pixels on a side",
+             "remove --decode and --augment-on");
   }
   const Prove prove = c.answer.prove.value;
   if (c.has_data() && (prove == Prove::blamed || prove == Prove::all))
-    refuse(c, "prove", "leaves stages out, and the device would get nothing of them",
-           "leave it out, or give --try");
+    refuse(c, "prove", "cannot skip a stage here, because the GPU would get no images",
+           "remove --prove, or give --try");
 }
 
 void note_device_work(const RunConfig& c, std::vector<std::string>& notes) {
@@ -70,7 +71,7 @@ void note_device_work(const RunConfig& c, std::vector<std::string>& notes) {
         cost.stage == Stage::gpu_decode || cost.stage == Stage::gpu_augment;
     if (is_device_stage && c.makes_on_device() && is_device_work_measured(c)) {
       notes.push_back("cost " + std::string(name_of(cost.stage)) +
-                      " has no effect: the GPU takes the time that it takes");
+                      " has no effect: the time of a real GPU is measured");
       continue;
     }
     if ((cost.stage == Stage::gpu_decode && !decodes) ||

@@ -57,8 +57,8 @@ std::optional<Candidate> silent_fallback(const FindingInput& facts) {
     return std::nullopt;
   Candidate candidate;
   candidate.evidence = fmt::format(
-      "the CPU decodes {} of the images that the GPU was to decode ({}), and the trainer waits {} "
-      "of the time for it",
+      "the GPU cannot decode {} of its images ({}), so the CPU decodes them; the trainer waits {} "
+      "of the time for decoding on the CPU",
       format_percent(refused / asked), images.refusal_words(),
       format_percent(waited_for_host_decode(facts)));
   candidate.pytorch =

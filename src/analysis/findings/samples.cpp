@@ -122,8 +122,8 @@ std::optional<Candidate> decoder_per_sample(const FindingInput& facts) {
   const auto kept = static_cast<std::int64_t>(std::min(std::ceil(files), kMaxKept));
   Candidate candidate;
   candidate.evidence = fmt::format(
-      "videos are opened for samples, {} of them again, of {} in a process; opening is {}",
-      format_percent(again), plural(std::llround(files), "file"),
+      "a process opens {} for its samples, and {} of its opens are repeats; opening is {}",
+      plural(std::llround(files), "video file"), format_percent(again),
       taken_words(facts, Stage::decode, Cause::decode, part));
   candidate.options = {
       without_part(Stage::decode, part * again * std::min(1.0, static_cast<double>(kept) / files))};

@@ -133,8 +133,8 @@ std::optional<Candidate> frames_discarded(const FindingInput& facts) {
         "video in one call and in their order (get_frames_at, get_batch)"};
   }
   return Candidate{
-      fmt::format("{}: decoding begins at the key frame "
-                  "before it, or at the beginning of the video where nothing seeks; {}",
+      fmt::format("{}: decoding begins at the key frame before that frame, or at the beginning of "
+                  "the video if the program does not seek; {}",
                   counted, waits),
       {{{std::string(name_of(Stage::decode)) + ".speed", "2"}}},
       "seek to the key frame before the frame (PyAV: container.seek), use clips of consecutive "
@@ -167,7 +167,7 @@ std::optional<Candidate> videos_in_turn(const FindingInput& facts) {
   candidate.pytorch = fmt::format(
       "{}decode the videos of a sample in threads: ThreadPoolExecutor({}).map(decode, videos), one "
       "pool for each worker",
-      may_have_more ? "in place of more workers: " : "", std::llround(std::ceil(videos)));
+      may_have_more ? "if you cannot add workers, " : "", std::llround(std::ceil(videos)));
   return candidate;
 }
 

@@ -24,12 +24,13 @@ bool normalises_here(const RunConfig& config) {
          augment::find_normalise(config.image.augment.value).has_value();
 }
 
-// "JPEG images are decoded by 7 engines, 63 at a time; nvJPEG took 41 MB of 300 MB".
+// "7 JPEG engines decode 63 images at a time. nvJPEG used 41 MB of its 300 MB of GPU memory".
 std::string describe(const JpegBatchDecoder::Facts& facts) {
   const auto size = [](std::size_t bytes) { return format_size(static_cast<double>(bytes)); };
-  return fmt::format("JPEG images are decoded by {}, {} at a time; nvJPEG took {} of {}",
-                     facts.engines > 0 ? fmt::format("{} engines", facts.engines) : "CUDA kernels",
-                     facts.chunk, size(facts.arena_peak), size(facts.arena_bytes));
+  return fmt::format(
+      "{} decode {} images at a time. nvJPEG used {} of its {} of GPU memory",
+      facts.engines > 0 ? fmt::format("{} JPEG engines", facts.engines) : "CUDA kernels",
+      facts.chunk, size(facts.arena_peak), size(facts.arena_bytes));
 }
 
 }  // namespace
@@ -338,7 +339,7 @@ DeviceFacts CudaDevice::facts() const {
     facts.notes.push_back(describe(production_->decoder()->facts()));
   facts.metrics = {
       make_metric(metric::gpu_buffer_bytes,
-                  "batches on the GPU of one rank, with all that they are made of",
+                  "batches on the GPU of one rank, with all inputs and buffers",
                   static_cast<double>(buffer_bytes_)),
       make_metric(metric::gpu_anchor_error_s,
                   "largest uncertainty of the GPU's clock against the host's",

@@ -67,8 +67,8 @@ std::optional<std::string> why_no_engines(const std::shared_ptr<Runtime>& runtim
   const std::optional<Engines> engines = wait_for_engines(runtime, nvjpeg, timeout);
   if (!engines) {
     return fmt::format(
-        "the driver of {} did not start nvJPEG within {}; look into 'nvidia-smi' and the kernel's "
-        "log for an Xid message.",
+        "the driver of {} did not start nvJPEG within {}; search 'dmesg' for Xid, the word for an "
+        "error of the driver.",
         name, format_duration(timeout));
   }
   if (!engines->status.ok()) return sentence(name, engines->status) + ".";

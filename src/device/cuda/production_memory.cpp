@@ -67,8 +67,8 @@ void BatchProduction::check_fit(const MakePlan& plan) const {
   if (slots + others <= static_cast<Bytes>(free / 2)) return;
   const auto text = [](Bytes bytes) { return format_size(static_cast<double>(bytes)); };
   throw RunError(
-      fmt::format("{}: {} batches take {}, their decoded images {}, and half of the free memory is "
-                  "{}",
+      fmt::format("{}: {} batches need {}, and decoding and augmenting need {}, but half of the "
+                  "free memory is {}",
                   objects_.place(), slots_.size(), text(slots), text(others),
                   text(static_cast<Bytes>(free / 2))),
       "give a smaller --batch-size or --device-prefetch");

@@ -133,8 +133,8 @@ TEST(Resolve, RefusesWorkOfDeviceThatItCannotDo) {
   EXPECT_EQ(with({{"device", "sim"}}), "");
   EXPECT_EQ(with({{"device", "sim"}, {"data", "here"}}), "");
   EXPECT_EQ(with({{"device", "sim"}, {"data", "here"}, {"prove", "all"}}),
-            "prove = all: leaves stages out, and the device would get nothing of them; "
-            "leave it out, or give --try");
+            "prove = all: cannot skip a stage here, because the GPU would get no images; "
+            "remove --prove, or give --try");
 }
 
 TEST(Resolve, RequiresDeclaredStorageForReadAhead) {
