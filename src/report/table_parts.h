@@ -82,6 +82,9 @@ std::string rate_line(const RunRecord& record, const Analysis& analysis);
 std::string window_line(const RunRecord& record, const Analysis& analysis);
 // "" if no GPU was to decode.
 std::string decoding_line(const RunRecord& record);
+// "GPU work per step: decode 1.98 ms, augment 64.0 us; 1.90 ms of it during compute". "" if the GPU
+// does nothing for the loader.
+std::string device_work_line(const RunRecord& record, const Analysis& analysis);
 std::string ranks_line(const RunRecord& record, const Analysis& analysis);
 // Begins why_line(), so that the page can link the words in it.
 inline constexpr std::string_view kWhyLineBegin = "Waiting for batches takes ";

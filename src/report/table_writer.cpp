@@ -134,6 +134,7 @@ void add_measured(TextReportBuilder& screen, const RunRecord& record, const Anal
   }
   // Skips traces, whose facts about stages are all in the account.
   if (!is_trace_engine(record.engine)) add_stages(screen, record, style);
+  screen.line(LinePriority::evidence, device_work_line(record, analysis));
   screen.line(LinePriority::evidence, decoding_line(record));
   if (style.verbose) screen.line(LinePriority::detail, ceiling_line(record, analysis));
 }
