@@ -14,6 +14,13 @@
 namespace loaderscope {
 namespace {
 
+// Takes no format in which the CPU would decode.
+AVPixelFormat take_gpu_frames(AVCodecContext*, const AVPixelFormat* formats) {
+  for (; *formats != AV_PIX_FMT_NONE; ++formats)
+    if (*formats == AV_PIX_FMT_CUDA) return *formats;
+  return AV_PIX_FMT_NONE;
+}
+
 struct Loaded {
   Ffmpeg functions;
   std::optional<std::string> missing;
@@ -74,6 +81,13 @@ std::string ffmpeg_error(int result) {
   return text.data();
 }
 
+FfmpegPtr<AVBufferRef> open_gpu_decoder() {
+  AVBufferRef* gpu = nullptr;
+  const int result = ffmpeg().av_hwdevice_ctx_create(&gpu, AV_HWDEVICE_TYPE_CUDA, "0", nullptr, 0);
+  if (result < 0) throw ValueError("FFmpeg finds no GPU that decodes: " + ffmpeg_error(result));
+  return FfmpegPtr<AVBufferRef>(gpu);
+}
+
 FfmpegPtr<AVCodecContext> open_codec(const CodecPlan& plan) {
   const Ffmpeg& av = ffmpeg();
   const AVCodec* codec = av.avcodec_find_decoder(plan.codec);
@@ -95,6 +109,10 @@ FfmpegPtr<AVCodecContext> open_codec(const CodecPlan& plan) {
     std::memcpy(setup, plan.setup.data(), plan.setup.size());
     context->extradata = setup;
     context->extradata_size = static_cast<int>(plan.setup.size());
+  }
+  if (plan.gpu != nullptr) {
+    context->hw_device_ctx = av.av_buffer_ref(plan.gpu);
+    context->get_format = take_gpu_frames;
   }
   const int result = av.avcodec_open2(context.get(), codec, nullptr);
   if (result < 0) throw ValueError("its codec cannot be set up: " + ffmpeg_error(result));

@@ -5,6 +5,7 @@
 extern "C" {
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
+#include <libavutil/hwcontext.h>
 #include <libavutil/pixdesc.h>
 #include <libswscale/swscale.h>
 }
@@ -18,15 +19,20 @@ extern "C" {
 namespace loaderscope {
 
 #define LOADERSCOPE_OF_AVUTIL(USE) \
+  USE(av_buffer_ref)               \
+  USE(av_buffer_unref)             \
   USE(av_dict_free)                \
   USE(av_dict_set)                 \
   USE(av_frame_alloc)              \
   USE(av_frame_free)               \
+  USE(av_frame_unref)              \
+  USE(av_hwdevice_ctx_create)      \
   USE(av_log_set_level)            \
   USE(av_mallocz)                  \
   USE(av_strerror)
 #define LOADERSCOPE_OF_AVCODEC(USE) \
   USE(av_packet_alloc)              \
+  USE(av_packet_clone)              \
   USE(av_packet_free)               \
   USE(av_packet_unref)              \
   USE(avcodec_alloc_context3)       \
@@ -72,6 +78,7 @@ struct FreesFfmpeg {
   void operator()(AVCodecContext* context) const { ffmpeg().avcodec_free_context(&context); }
   void operator()(AVFormatContext* context) const { ffmpeg().avformat_close_input(&context); }
   void operator()(SwsContext* context) const { ffmpeg().sws_freeContext(context); }
+  void operator()(AVBufferRef* buffer) const { ffmpeg().av_buffer_unref(&buffer); }
 };
 template <class T>
 using FfmpegPtr = std::unique_ptr<T, FreesFfmpeg>;
@@ -82,7 +89,10 @@ struct CodecPlan {
   int delay = 0;  // minimum number of packets before the first frame
   std::span<const std::byte> setup;
   std::int64_t largest_pixels = 0;  // larger frames are refused before memory is allocated
+  AVBufferRef* gpu = nullptr;       // decodes, and keeps the frames; null: the CPU decodes
 };
+// Returns the first GPU as a decoder of videos. Throws ValueError.
+FfmpegPtr<AVBufferRef> open_gpu_decoder();
 // Opens a decoder with one thread. Throws ValueError with a text that continues "PATH: ".
 FfmpegPtr<AVCodecContext> open_codec(const CodecPlan& plan);
 

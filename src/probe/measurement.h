@@ -4,6 +4,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/cpu_set.h"
@@ -49,12 +50,21 @@ void measure_memory(const ProbeContext& probing, Outcome& outcome);
 void measure_processes(const ProbeContext& probing, Outcome& outcome);
 void measure_gpus(const ProbeContext& probing, Outcome& outcome);
 void measure_gpus_together(const ProbeContext& probing, Outcome& outcome);
+void measure_video_engines(const ProbeContext& probing, Outcome& outcome);
 
 // --- timed loops ---
 
 struct Rate {
   double per_s = 0, noise = 0;  // see Figure
 };
+
+// A video, decoded by as many decoders at once.
+struct VideoRates {
+  std::string codec;  // "h264, 640x480"
+  std::vector<std::pair<int, Rate>> rates;
+};
+// Decodes on the first GPU with 1 to 8 decoders, or on the CPU with one. Throws RunError.
+VideoRates measure_video(const std::string& path, bool on_gpu, const ProbeContext& probing);
 
 // One piece of work; how much that was.
 using Work = std::function<double()>;

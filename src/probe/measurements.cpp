@@ -95,8 +95,11 @@ std::span<const Measurement> measurement_table() {
       {{"gpus-together",
         "Copies to all GPUs at once, alone and while cores decode, launches and the far NUMA "
         "node."},
-       0.06,
+       0.05,
        measure_gpus_together},
+      {{"video-engines", "Decode a video on the first GPU (--data with videos)."},
+       0.01,
+       measure_video_engines},
   };
   return kRows;
 }

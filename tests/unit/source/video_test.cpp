@@ -12,6 +12,7 @@
 #include "loaderscope/decode.h"
 #include "loaderscope/errors.h"
 #include "record/frame_counts.h"
+#include "source/video_loop.h"
 #include "temp_folder.h"
 
 namespace loaderscope::source {
@@ -207,6 +208,18 @@ TEST_F(Video, RejectsAbsurdSizesBeforeAllocation) {
   const auto other = open(with_sides("\x01\x10"));
   EXPECT_THAT(error_message<SampleError>([&] { Viewer(*other).frame(0); }),
               HasSubstr("it has 48 x 32 pixels where its video has 272 x 272"));
+}
+
+// A measurement repeats the same work.
+TEST_F(Video, DecodesWholeVideoAgain) {
+  for (const char* name : {"left/0.mp4", "right/1.mp4", "other/open.mkv", "other/vp9.webm"}) {
+    const std::string path = fixture(std::string("videos/") + name);
+    const auto loop = make_video_loop(path, false);
+    const std::int64_t frames = open(path)->size();
+    EXPECT_EQ(loop->decode(), frames) << name;
+    EXPECT_EQ(loop->decode(), frames) << name;
+  }
+  EXPECT_THROW(make_video_loop(fixture("videos/bad/sound.m4a"), false), RunError);
 }
 
 }  // namespace
