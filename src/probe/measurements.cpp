@@ -100,6 +100,10 @@ std::span<const Measurement> measurement_table() {
       {{"video-engines", "Decode a video on the first GPU (--data with videos)."},
        0.01,
        measure_video_engines},
+      {{"gpu-storage",
+        "The way of reads from storage to the first GPU, by cuFile. It measures no rate."},
+       0.0,
+       measure_gpu_storage},
   };
   return kRows;
 }
