@@ -17,6 +17,15 @@ struct ProbedRates {
   double copied_bytes_per_s = 0;  // within memory, by all cores
   double link_bytes_per_s = 0;    // slowest GPU
 
+  // Work of the GPU for a loader. An image takes `gpu_decode_image_s` and its pixels.
+  double gpu_decode_image_s = 0, gpu_decode_pixels_per_s = 0;
+  double gpu_decode_cpu_s = 0;      // CPU time of the host for an image that the GPU decodes
+  double gpu_augment_sample_s = 0;  // crop, resize and normalise
+  // Shares of its speed that the training loses during that work: if it computes matrix products,
+  // and if it copies within the GPU's memory.
+  double gpu_decode_taken = 0, gpu_decode_taken_of_copies = 0;
+  double gpu_augment_taken = 0, gpu_augment_taken_of_copies = 0;
+
   bool operator==(const ProbedRates&) const = default;
 };
 
