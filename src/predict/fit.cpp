@@ -232,6 +232,7 @@ FittedCosts fit_costs(const RunRecord& record, std::vector<std::string>& notes) 
   costs.hosts = fit_hosts(record);
   const bool declared = !record.config.has_data() && !is_guest_engine(record.engine);
   if (declared) return costs;
+  costs.made_for_device = record.config.makes_on_device();
   const bool device_is_real =
       !record.simulated && device_kind(record.config.trainer.device.value) != DeviceKind::none;
   const PerStage<LibraryTime> libraries = library_threads(record);

@@ -48,6 +48,11 @@ void declare_first_workers(const FittedCosts& costs, Amount amount, RunConfig& c
 // Settings that a record of real data does not cover: other data, or other work on a sample.
 constexpr std::uint32_t kUnknownOfData = about::kWhichData | about::kStored | about::kImage;
 
+// Settings that say whether the CPU or the GPU works on a sample.
+bool is_place_of_work(const Field& field) {
+  return field.name == "decode" || field.name == "augment-on";
+}
+
 // Injections of the run are included in the measured times.
 bool is_among(const std::vector<Injection>& injections, const Injection& one) {
   return std::any_of(injections.begin(), injections.end(),
@@ -113,6 +118,10 @@ void FittedModel::refuse_unknown(const Changes& changes) const {
     if (const auto word = word_for_setting(field->name); costs_->has_samples() && !word.empty())
       throw UsageError(place + "a measured run takes another setting for it",
                        "give --set " + std::string(word) + "=" + shown_text(change.value));
+    if (costs_->made_for_device && costs_->has_samples() && is_place_of_work(*field)) {
+      throw UsageError(place + "the GPU did this work, and its time on the CPU was not measured",
+                       "measure it with --decode cpu");
+    }
     if (costs_->has_samples() && field->is_about(kUnknownOfData)) {
       throw UsageError(place + "the result does not say what this would cost",
                        "measure it with 'loaderscope run'");

@@ -13,7 +13,7 @@ void ModelLoader::begin_sample(std::int32_t index) {
   add_checked(worker.batch->events.read_bytes, worker.sample_bytes);
   if (plan_.on_device.makes()) {
     const Execution sample = execution_of_sample(index);
-    const bool decodes = plan_.on_device.decodes_sample(sample);
+    const bool decodes = plan_.device_decodes(sample);
     plan_.on_device.add_sample(sample, decodes, plan_.on_device.copied_bytes(decodes, sample.bytes),
                                worker.batch->on_device);
   }

@@ -37,6 +37,10 @@ double mean_threads(const std::vector<FittedCosts::Sample>& samples, std::size_t
   return cpu > 0 ? all / cpu : 1;
 }
 
+bool has_decode(const FittedCosts::Sample& sample) {
+  return sample.stages[stage_index(Stage::decode)].wall() > 0;
+}
+
 // Requires at least one sample.
 FittedCosts::Sample mean_sample(const std::vector<FittedCosts::Sample>& samples) {
   const auto mean = [&](const auto& part) {
@@ -55,6 +59,14 @@ FittedCosts::Sample mean_sample(const std::vector<FittedCosts::Sample>& samples)
     result.stages.at(i).threads = mean_threads(samples, i);
   }
   return result;
+}
+
+// Gives each sample the mean of its kind: those that workers decoded, and those that they did not.
+void take_means_by_kind(std::vector<FittedCosts::Sample>& samples) {
+  const auto others = std::stable_partition(samples.begin(), samples.end(), has_decode);
+  for (const auto& [begin, end] :
+       {std::pair(samples.begin(), others), std::pair(others, samples.end())})
+    if (begin != end) std::fill(begin, end, mean_sample({begin, end}));
 }
 
 }  // namespace
@@ -184,6 +196,11 @@ StageTime FittedCosts::sample_time(Stage stage, const Execution& execution,
   return sample == nullptr ? StageTime{} : at_speed(stage, sample->stages.at(stage_index(stage)));
 }
 
+bool FittedCosts::was_left_to_device(const Execution& execution, std::uint64_t seed) const {
+  const Sample* sample = drawn_sample(execution, seed);
+  return sample != nullptr && !has_decode(*sample);
+}
+
 StageTime FittedCosts::batch_time(Stage stage, const Execution& execution,
                                   std::uint64_t seed) const {
   const double u = uniform_draw(seed, execution.epoch, execution.draw, stage);
@@ -227,7 +244,10 @@ double FittedCosts::waiting_share() const {
 FittedCosts FittedCosts::at_means() const {
   FittedCosts means = *this;
   for (Rank& rank : means.ranks) {
-    if (!rank.samples.empty()) rank.samples = {mean_sample(rank.samples)};
+    if (made_for_device)
+      take_means_by_kind(rank.samples);
+    else if (!rank.samples.empty())
+      rank.samples = {mean_sample(rank.samples)};
     rank.short_rows = 0;
     for (MeasuredTimes& times : rank.stages) times = times.at_mean();
     rank.last_compute = rank.last_compute.at_mean();

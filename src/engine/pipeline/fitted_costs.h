@@ -158,6 +158,8 @@ struct FittedCosts {
   double compute_alone = 1;   // share of a compute's measured time that it takes with free cores
   std::int64_t shards = 0;    // shards of a stream: more workers have nothing to read; 0: not known
   JobHosts hosts;
+  // The device decoded or augmented in the run: the samples have the work of the workers only.
+  bool made_for_device = false;
 
   bool has_samples() const { return !ranks.empty(); }
   bool separates_samples() const;  // true if this holds on every rank
@@ -169,6 +171,8 @@ struct FittedCosts {
   // sample in one epoch use the same row.
   StageTime sample_time(Stage stage, const Execution& execution, std::uint64_t seed) const;
   StageTime batch_time(Stage stage, const Execution& execution, std::uint64_t seed) const;
+  // Returns true if no worker decoded this sample. Requires `made_for_device`.
+  bool was_left_to_device(const Execution& execution, std::uint64_t seed) const;
   Nanos overlapped_work(const Execution& execution, std::uint64_t seed) const;
   // Returns the time of a receive that took `whole`, less the stages in `without`.
   StageTime received(StageTime whole, const Knockouts& without) const;

@@ -170,6 +170,12 @@ StageTime LoaderPlan::sample_time(const StagePlan& stage, const Execution& execu
   return time;
 }
 
+bool LoaderPlan::device_decodes(const Execution& sample) const {
+  if (fitted == nullptr || !fitted->made_for_device) return on_device.decodes_sample(sample);
+  const auto seed = static_cast<std::uint64_t>(config.measure.seed.value);
+  return on_device.decodes() && fitted->was_left_to_device(sample, seed);
+}
+
 BatchTasks LoaderPlan::device_tasks(Execution batch, const DeviceShare& work) const {
   batch.bytes = work.copied;
   return on_device.tasks(work, copy_time(batch));

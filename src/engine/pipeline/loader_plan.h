@@ -81,8 +81,11 @@ struct LoaderPlan {
   // Batches that can be alive at the same time: the prefetch depth, the steps in flight, and the
   // one that the trainer has.
   std::int64_t slots() const { return prefetch_depth + in_flight + 1; }
-  // A worker leaves this stage of a sample to the device.
+  bool device_decodes(const Execution& sample) const;
+  // A worker leaves this stage of a sample to the device. Measured samples have the work of the
+  // workers only, if the device worked in that run.
   bool leaves_to_device(Stage stage, const Execution& sample) const {
+    if (fitted != nullptr && fitted->made_for_device) return false;
     return (stage == Stage::decode && on_device.decodes_sample(sample)) ||
            (stage == Stage::augment && on_device.augments());
   }

@@ -9,6 +9,7 @@
 #include "loaderscope/decode.h"
 #include "loaderscope/settings.h"
 #include "predict/device_fit.h"
+#include "predict/fitted_model.h"
 #include "unit/native/native_run.h"
 #include "unit/native/photos.h"
 
@@ -119,6 +120,22 @@ TEST(DeviceImages, MakesSamplesOfTheHost) {
       EXPECT_EQ(find_value(made.record, "decode.by_engines"), made.stored);
       EXPECT_EQ(find_value(made.record, "decode.by_cpu"), is_split ? made.pixels : 0);
     }
+}
+
+// The rows have no decode for images of the device, and the model takes none for them.
+TEST(DeviceImages, PredictsRunThatItMeasured) {
+  const Photos photos(37);
+  for (const std::string place : {"decode=hw", "decode=split:0.5"}) {
+    SCOPED_TRACE(place);
+    const FittedModel model(
+        run_on_device(photos, place + " workers=1 compute=1ms").record);
+    const Prediction base = model.fitted(), means = model.predict_at_means();
+    EXPECT_GT(base.account.device.decode + base.account.shared, 0);
+    EXPECT_NEAR(means.samples_per_s / base.samples_per_s, 1, 0.2);
+    EXPECT_THROW(model.predict({{"decode", "cpu"}}), UsageError);
+    EXPECT_THROW(model.predict({{"augment-on", "host"}}), UsageError);
+    EXPECT_NO_THROW(model.predict({{"num-workers", "2"}}));
+  }
 }
 
 TEST(DeviceImages, ResizesLargePixelsInTheWorker) {
