@@ -108,8 +108,8 @@ struct DeviceTimes {
   Interval copy;    // not set when there was nothing to copy
   Nanos ready = 0;  // could begin to compute; before compute.begin only with a barrier
   Interval compute;
-  Nanos augmented = 0;  // part of compute: the device normalises bytes first
-  Interval launch;      // calls of the trainer thread that launched the compute, on a real device
+  Interval augment;  // normalises bytes right before `ready`; not set when there were none
+  Interval launch;   // calls of the trainer thread that launched the compute, on a real device
   std::array<Interval, kMaxDeviceWork> made;  // runs of the tasks of its batch
 };
 

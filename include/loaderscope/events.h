@@ -111,7 +111,8 @@ struct StepEvents {
   // other values have no meaning.
   std::array<DeviceWork, kMaxDeviceWork> made;
   std::uint8_t made_count = 0;
-  Nanos handed = 0;        // arrival in the queue of the device thread
+  // Arrival in the queue of the device thread. For work after the take: begin of that work.
+  Nanos handed = 0;
   Nanos slot_wait = 0;     // wait of the device thread for a free slot of the device
   Nanos submitted = 0;     // end of the trainer's call that submits the compute
   Bytes copied_bytes = 0;  // copied to the device by the tasks
@@ -128,12 +129,22 @@ struct StepEvents {
   Nanos ready = 0;  // this rank could begin to compute; before compute.begin only when it waits for
                     // other ranks
   Interval compute;
-  Nanos augmented = 0;  // part of compute: the device first normalised a batch of bytes
 
   std::span<const DeviceWork> device_work() const {
     return {made.data(), std::min<std::size_t>(made_count, kMaxDeviceWork)};
   }
   bool is_made_on_device() const { return made_count > 0; }
+  // No device thread works ahead: the trainer takes the batch first, and the device then decodes or
+  // augments it right before the compute.
+  bool is_made_after_take() const {
+    return is_made_on_device() && handed >= take && handed > deliverable;
+  }
+  // Adds a task that ran after the take. Tasks are added in the order of their begin.
+  void add_after_take(Stage stage, const Interval& at) {
+    if (made_count == kMaxDeviceWork) return;
+    if (made_count == 0) handed = at.begin;
+    made[made_count++] = {stage, Lane::compute, {at.begin, at.begin, 0, 0}, at};
+  }
   // End of the last task of the device; 0 without tasks.
   Nanos made_end() const {
     Nanos end = 0;
@@ -146,7 +157,9 @@ struct StepEvents {
            made_end() > std::max({take, submitted, copy.ran() ? copy.end : 0});
   }
   // Without a thread that receives or pins, the trainer receives the batch.
-  bool trainer_receives() const { return receive.ran() && !pin.ran() && !is_made_on_device(); }
+  bool trainer_receives() const {
+    return receive.ran() && !pin.ran() && (!is_made_on_device() || is_made_after_take());
+  }
 
   bool operator==(const StepEvents&) const = default;
 };

@@ -315,6 +315,8 @@ std::string explain(Cause cause, const Account& account, const RunRecord& record
   }
   const auto most = std::max_element(account.why.begin(), account.why.end());
   if (*most <= 0) return "";
+  if (waits_for_device(account) && !record.config.makes_on_device())
+    return "the GPU decodes or augments each batch right before it computes";
   if (waits_for_device(account))
     return device_why_words(static_cast<Why>(most - account.why.begin()));
   return why_words(static_cast<Why>(most - account.why.begin()), record.config);

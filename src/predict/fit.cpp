@@ -66,6 +66,7 @@ constexpr std::array<Stage, 7> kBatchStages = {
     Stage::collate, Stage::transport, Stage::transport_recv, Stage::pin,
     Stage::launch,  Stage::startup,   Stage::startup_parent};
 constexpr std::array<Stage, 2> kDeviceStages = {Stage::h2d, Stage::compute};
+constexpr std::array<Stage, 2> kAfterTake = {Stage::gpu_decode, Stage::gpu_augment};
 
 constexpr double kSameQueue = 0.01;  // share of CPU time plus run-queue delay
 constexpr double kMaxQueued = 0.95;
@@ -178,6 +179,13 @@ StageStats launches_with_dispatch(const RankRecord& record) {
   return launches;
 }
 
+// Results of older versions have the normalisation of bytes as a part of compute.
+bool works_after_take(const RankRecord& record) {
+  bool works = false;
+  record.rows.for_each([&](const StepRow& row) { works = works || row.made_end > 0; });
+  return works;
+}
+
 FittedCosts::Rank fit_rank(const RankRecord& record, const RunConfig& config, bool device_is_real,
                            const PerStage<LibraryTime>& libraries) {
   FittedCosts::Rank rank;
@@ -196,6 +204,8 @@ FittedCosts::Rank fit_rank(const RankRecord& record, const RunConfig& config, bo
       MeasuredTimes(dispatches ? launches_with_dispatch(record) : launches_of_all_steps(record));
   if (!device_is_real) return rank;
   for (Stage stage : kDeviceStages) rank.stages[stage] = MeasuredTimes(record.stages[stage]);
+  if (!config.makes_on_device() && works_after_take(record))
+    for (Stage stage : kAfterTake) rank.stages[stage] = MeasuredTimes(record.stages[stage]);
   split_compute(record, rank);
   return rank;
 }

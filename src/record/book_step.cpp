@@ -20,11 +20,11 @@ class StallBooker {
     const bool on_device = events_.is_made_on_device();
     const Nanos handed = on_device ? events_.handed : events_.deliverable;
     const Nanos made = events_.is_made_late() ? events_.made_end() : events_.deliverable;
-    const TimeRange after = intersect(idle, {made, kNever});
-    book_with_trainer(intersect(after, {events_.take, kNever}));
-    book_hand_over(intersect(after, {events_.deliverable, events_.take}));
+    book_taken(intersect(idle, {made, kNever}));
     if (on_device) book_device(intersect(idle, {handed, made}));
-    book_finished(intersect(idle, {events_.finished, handed}));
+    if (events_.is_made_after_take())
+      book_taken(intersect(idle, {events_.deliverable, std::min(handed, made)}));
+    book_finished(intersect(idle, {events_.finished, std::min(handed, events_.deliverable)}));
     book_production({idle.begin, std::min(idle.end, events_.finished)});
     row_.order += intersect(idle, {step_.later_ready, events_.deliverable}).length();
   }
@@ -37,6 +37,12 @@ class StallBooker {
   }
 
  private:
+  // The batch was deliverable, and no production on the device is waited for.
+  void book_taken(TimeRange idle) {
+    book_with_trainer(intersect(idle, {events_.take, kNever}));
+    book_hand_over(intersect(idle, {events_.deliverable, events_.take}));
+  }
+
   // Labels `made` ns. `rested`: their maker was idle before because there was no room.
   void label(Nanos made, Nanos rested) {
     if (events_.first_of_epoch) {
@@ -240,18 +246,20 @@ Nanos clamp_into_order(StepEvents& events, Nanos idle_begin) {
     value = at_least;
   };
   const std::span tasks(events.made.data(), events.device_work().size());
-  if (!tasks.empty()) {
+  const bool is_after_take = events.is_made_after_take();
+  if (!tasks.empty() && !is_after_take) {
     raise(events.handed, events.finished);
     raise(events.deliverable, events.handed);
   }
+  raise(events.deliverable, events.finished);
+  raise(events.take, std::max(events.ask, events.deliverable));
+  if (is_after_take) raise(events.handed, events.take);
   for (DeviceWork& task : tasks) {
     raise(task.submit.begin, events.handed);
     raise(task.submit.end, task.submit.begin);
     raise(task.at.begin, task.submit.begin);
     raise(task.at.end, task.at.begin);
   }
-  raise(events.deliverable, events.finished);
-  raise(events.take, std::max(events.ask, events.deliverable));
   if (events.copy.ran()) {
     raise(events.copy.begin, events.take);
     raise(events.copy.end, events.copy.begin);

@@ -55,6 +55,7 @@ class CriticalPathTracker {
   PathTail hand_over(const StepEvents& events, Cause maker);
   PathTail make_on_device(const StepEvents& events, const PathTail& handed);
   void copy(const StepEvents& events, const PathTail& taken);
+  void make_after_take(const StepEvents& events, const PathTail& taken);
   void launch(const StepEvents& events, const PathTail& taken);
   const PathTail* compute_before(Nanos at) const;
   PathTail latest(std::initializer_list<const PathTail*> candidates, Nanos at) const;

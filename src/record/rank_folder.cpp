@@ -76,8 +76,6 @@ void StageTotals::add_step(const StepEvents& events) {
   for (const DeviceWork& task : events.device_work())
     stages[task.stage].add(task.at.wall(), task.submit.cpu, task.submit.queued,
                            task.stage == Stage::h2d ? events.copied_bytes : events.delivered_bytes);
-  if (events.augmented > 0)
-    stages[Stage::gpu_augment].add(events.augmented, 0, 0, events.delivered_bytes);
   samples += events.samples;
   add_checked(read_bytes, events.read_bytes);
   add_checked(delivered_bytes, events.delivered_bytes);

@@ -71,7 +71,8 @@ std::optional<Candidate> silent_fallback(const FindingInput& facts) {
 }
 
 std::optional<Candidate> device_prefetch_too_shallow(const FindingInput& facts) {
-  if (!waits_for_device(facts.analysis.account)) return std::nullopt;
+  if (!facts.config.makes_on_device() || !waits_for_device(facts.analysis.account))
+    return std::nullopt;
   const double shallow = facts.share(Why::depth) + facts.share(Why::latency);
   if (shallow < kMinReportedShare) return std::nullopt;
   const std::int64_t depth = facts.config.trainer.device_prefetch;
@@ -92,6 +93,7 @@ double waited_for_gpu(const FindingInput& facts) {
 
 std::optional<Candidate> cpu_would_do(const FindingInput& facts) {
   const DeviceProduction& device = facts.analysis.account.device;
+  if (!facts.config.makes_on_device()) return std::nullopt;
   Candidate candidate;
   if (facts.config.image.decode.value.on_device()) {
     if (facts.share(device.decode) < kMinReportedShare) return std::nullopt;

@@ -101,7 +101,7 @@ void CudaDevice::warm_up() {
 }
 
 CudaDevice::Marks CudaDevice::make_marks() {
-  return {objects_.event(), objects_.event(), objects_.event(),
+  return {objects_.event(), objects_.event(), objects_.event(), objects_.event(),
           objects_.event(), objects_.event(), objects_.event()};
 }
 
@@ -205,18 +205,19 @@ void CudaDevice::launch(Step& step, Nanos duration) {
   if (own_copy_stream_ && step.copied)
     check("compute", runtime_.wait_event(compute_stream_, step.marks.copy_end));
   if (production_) check("compute", runtime_.wait_event(compute_stream_, production_->next_end()));
+  if (augments(step)) {
+    check("gpu-augment", runtime_.record(step.marks.augment_begin, compute_stream_));
+    check("gpu-augment", runtime_.normalise(normalisation(step), compute_stream_));
+    check("gpu-augment", runtime_.record(step.marks.augment_end, compute_stream_));
+  }
   if (gang_->has_barrier()) {
     check("compute", runtime_.record(step.marks.ready, compute_stream_));
     check("compute", runtime_.gate(gang_->gate(rank_, step.index), compute_stream_));
   }
   check("compute", runtime_.record(step.marks.begin, compute_stream_));
-  if (augments(step)) {
-    check("gpu-augment", runtime_.normalise(normalisation(step), compute_stream_));
-    check("gpu-augment", runtime_.record(step.marks.augmented, compute_stream_));
-  }
-  step.computes = duration > 0 || augments(step);
+  step.computes = duration > 0;
   if (!step.computes) return;
-  if (duration > 0) step.launched = compute_.launch(buffer_index(step.index), duration);
+  step.launched = compute_.launch(buffer_index(step.index), duration);
   check("compute", runtime_.record(step.marks.end, compute_stream_));
 }
 
@@ -272,7 +273,7 @@ std::optional<DeviceTimes> CudaDevice::collect() {
   if (!done || gang_->has_ended()) return std::nullopt;
   DeviceTimes times = step_times(step);
   if (production_) times.made = production_->take_times(clock_);
-  compute_.correct(step.launched, times.compute.wall() - times.augmented);
+  compute_.correct(step.launched, times.compute.wall());
   free_marks_.push_back(step.marks);
   steps_.pop_front();
   ++first_;
@@ -288,7 +289,7 @@ Interval CudaDevice::between(Event begin, Event end) const {
 // Between two kernels the GPU waited for the trainer to launch: no compute, and booked before it.
 Nanos CudaDevice::starved(const Step& step, const DeviceTimes& times) const {
   if (step.duration == 0 || !compute_.shows_gaps()) return 0;
-  return std::max<Nanos>(times.compute.wall() - times.augmented - compute_.takes(step.duration), 0);
+  return std::max<Nanos>(times.compute.wall() - compute_.takes(step.duration), 0);
 }
 
 DeviceTimes CudaDevice::step_times(const Step& step) const {
@@ -298,10 +299,7 @@ DeviceTimes CudaDevice::step_times(const Step& step) const {
   if (step.copied) times.copy = between(step.marks.copy_begin, step.marks.copy_end);
   times.compute = between(step.marks.begin, end_event(step));
   times.ready = gang_->has_barrier() ? clock_.event_time(step.marks.ready) : times.compute.begin;
-  if (augments(step)) {
-    times.augmented = std::clamp<Nanos>(
-        clock_.event_time(step.marks.augmented) - times.compute.begin, 0, times.compute.wall());
-  }
+  if (augments(step)) times.augment = between(step.marks.augment_begin, step.marks.augment_end);
   const Nanos gaps = starved(step, times);
   times.compute.begin += gaps;
   times.ready += gaps;

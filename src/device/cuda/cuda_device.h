@@ -39,7 +39,7 @@ class CudaDevice : public Device {
  private:
   // Events at the begins and ends of a step's parts on the device's timeline.
   struct Marks {
-    Event copy_begin, copy_end, ready, begin, augmented, end;
+    Event copy_begin, copy_end, augment_begin, augment_end, ready, begin, end;
   };
   struct Step {
     std::int64_t index = 0;

@@ -57,11 +57,23 @@ void ModelDevice::advance() {
 std::optional<Nanos> ModelDevice::find_ready() {
   const std::optional<Nanos> ready = timeline_.ready();
   StepEvents& events = steps_.front().events;
-  if (!ready || !events.is_made_on_device()) return ready;
+  if (!ready) return ready;
+  if (!events.is_made_on_device()) return work_after_take(*ready, events);
   if (!lanes_.is_oldest_made()) return std::nullopt;
   const auto runs = lanes_.take_oldest();
   for (std::size_t i = 0; i < events.made_count; ++i) events.made.at(i).at = runs.at(i);
   return std::max(*ready, events.made_end());
+}
+
+Nanos ModelDevice::work_after_take(Nanos at, StepEvents& events) const {
+  const auto seed = static_cast<std::uint64_t>(plan_.config.measure.seed.value);
+  for (const Stage stage : plan_.stages_after_take) {
+    const Execution batch = plan_.execution_of_step(rank_, events);
+    const Nanos end = at + plan_.fitted->batch_time(stage, batch, seed).wall();
+    events.add_after_take(stage, {at, end, 0, 0});
+    at = end;
+  }
+  return at;
 }
 
 void ModelDevice::make(std::span<const LaneTask> tasks) {

@@ -51,6 +51,9 @@ class ModelDevice {
   void advance();
   void computed(StepEvents& events);
   std::optional<Nanos> find_ready();
+  // Adds the work of a trainer that decodes or augments on the device before the compute. Returns
+  // its end.
+  Nanos work_after_take(Nanos at, StepEvents& events) const;
   void follow_lanes();
   void wake_for_lanes();
 

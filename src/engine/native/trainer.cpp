@@ -232,8 +232,11 @@ void Trainer::collect() {
     events.copy.queued = std::clamp<Nanos>(copy_queued, 0, events.copy.wall());
     events.ready = times->ready;
     events.compute = times->compute;
-    events.augmented = times->augmented;
     for (std::size_t i = 0; i < events.made_count; ++i) events.made.at(i).at = times->made.at(i);
+    if (times->augment.ran()) {
+      events.submitted = times->launch.begin;
+      events.add_after_take(Stage::gpu_augment, times->augment);
+    }
     if (times->launch.ran()) add_launch(events, times->launch);
     job_.put_step(rank_, events);
     waiting_.pop_front();

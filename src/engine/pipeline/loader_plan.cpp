@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/arithmetic.h"
 #include "loaderscope/device.h"
@@ -23,6 +24,14 @@ std::vector<StagePlan> active_sample_stages(const RunConfig& config, bool has_st
     const StagePlan plan = planned(config, stage, fitted, knockouts);
     if (plan.active() || (stage == Stage::read && has_storage)) stages.push_back(plan);
   }
+  return stages;
+}
+
+std::vector<Stage> find_stages_after_take(const FittedCosts* fitted, const Knockouts& knockouts) {
+  std::vector<Stage> stages;
+  for (const auto& [stage, part] :
+       {std::pair{Stage::gpu_decode, Stage::decode}, std::pair{Stage::gpu_augment, Stage::augment}})
+    if (fitted != nullptr && fitted->knows(stage) && !knockouts.has(part)) stages.push_back(stage);
   return stages;
 }
 
@@ -119,6 +128,7 @@ LoaderPlan::LoaderPlan(const RunConfig& given, const FittedCosts* fitted_costs,
       on_device(given, knockouts),
       sampler(sampler_options(given, ranks_of_job)) {
   sample_stages = active_sample_stages(given, storage.is_declared(), fitted, knockouts);
+  if (!on_device.makes()) stages_after_take = find_stages_after_take(fitted, knockouts);
   server_forks = given.loader.executor == Executor::processes &&
                  given.loader.mp_context == StartMethod::forkserver;
 

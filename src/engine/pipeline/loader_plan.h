@@ -44,6 +44,8 @@ struct LoaderPlan {
 
   std::vector<StagePlan>
       sample_stages;  // read, read.decompress, decode, augment: those that cost anything
+  // Measured work of the device on a batch that the trainer has taken: gpu-decode, gpu-augment.
+  std::vector<Stage> stages_after_take;
   StagePlan collate, send, receive, pin, launch, copy, compute, startup, startup_parent;
 
   StorageModel storage;

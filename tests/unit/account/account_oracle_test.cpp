@@ -195,6 +195,8 @@ class RandomFacts {
     at = dice_.chance(2) ? at : taken;  // an asynchronous copy overlaps the launch
     if (dice_.chance(2)) step.launch = next_interval(at);
     step.submitted = at;
+    if (!step.is_made_on_device() && dice_.chance(5))
+      make_after_take(step, std::max(at, step.copy.ran() ? step.copy.end : at));
     at = std::max({at, step.copy.ran() ? step.copy.end : at, step.made_end()});
     step.ready = std::max(idle_begin, at + some());
     return step;
@@ -217,6 +219,16 @@ class RandomFacts {
       task.at = next_interval(end);
     }
     at += some();
+  }
+
+  // The trainer submits the tasks, as a program that decodes on the GPU does.
+  void make_after_take(StepEvents& step, Nanos at) {
+    at += some();
+    for (std::int64_t left = dice_.between(1, kMaxDeviceWork); left > 0; --left) {
+      step.add_after_take(dice_.pick<Stage>({Stage::gpu_decode, Stage::gpu_augment}),
+                          next_interval(at));
+      at += dice_.chance(2) ? some() : 0;
+    }
   }
 
   void make_workers(Rank& rank) {

@@ -63,7 +63,8 @@ Interval waking(Nanos end, Nanos queued, Nanos t) {
 Decision decide_hand_over(const StepEvents& batch, Nanos t) {
   if (holds(batch.receive, t)) return {.cause = Cause::transport, .work = batch.receive};
   // The device thread, if there is one, receives in its place.
-  const bool trainer_receives = batch.receive.ran() && !batch.pin.ran() && batch.made_count == 0;
+  const bool trainer_receives = batch.receive.ran() && !batch.pin.ran() &&
+                                (batch.made_count == 0 || batch.handed >= batch.take);
   const Nanos woken = trainer_receives ? batch.receive.begin : batch.take;
   return {.cause = Cause::transport, .work = waking(woken, batch.take_queued, t)};
 }
@@ -184,8 +185,9 @@ Decision decide(const KeptRank& rank, const StepEvents& batch, Nanos t) {
   const Nanos late = late_end(batch);
   if (t >= (late > 0 ? late : batch.deliverable)) return decide_host(rank, batch, t);
   if (t < batch.handed) {
+    // The trainer had the batch before the device: it was deliverable when it was.
     StepEvents before = batch;
-    before.deliverable = batch.handed;
+    if (batch.handed < batch.take) before.deliverable = batch.handed;
     return decide_host(rank, before, t);
   }
   const auto runs = [t](const DeviceWork& task) { return holds(task.at, t); };

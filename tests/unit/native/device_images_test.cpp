@@ -130,7 +130,7 @@ TEST(DeviceImages, PredictsRunThatItMeasured) {
     const FittedModel model(
         run_on_device(photos, place + " workers=1 compute=1ms").record);
     const Prediction base = model.fitted(), means = model.predict_at_means();
-    EXPECT_GT(base.account.device.decode + base.account.shared, 0);
+    EXPECT_GT(base.account.device.decode + base.account.device.shared, 0);
     EXPECT_NEAR(means.samples_per_s / base.samples_per_s, 1, 0.2);
     EXPECT_THROW(model.predict({{"decode", "cpu"}}), UsageError);
     EXPECT_THROW(model.predict({{"augment-on", "host"}}), UsageError);

@@ -143,6 +143,32 @@ TEST(DeviceWork, BooksTrainerThatIsLaterThanDevice) {
   EXPECT_EQ(row.made_end, 0);
 }
 
+// The trainer copies the batch, and launches the augmentation before the compute.
+TEST(DeviceWork, FollowsTheTake) {
+  StepEvents step;
+  step.finished = 80;
+  step.deliverable = 85;
+  step.ask = 90;
+  step.take = 102;
+  step.copy = {103, 110};
+  step.launch = {104, 120};
+  step.submitted = 104;
+  step.add_after_take(Stage::gpu_augment, {113, 125});
+  ASSERT_TRUE(step.is_made_after_take());
+  const RankRecord rank = fold({10, 100}, step, 127);
+  const StepRow row = second_row(rank);
+  EXPECT_EQ(row.idle(), 27);
+  EXPECT_EQ(row.stall, stalls({{Cause::transport, 2},
+                               {Cause::launch, 1 + 3 + 2},
+                               {Cause::h2d, 7},
+                               {Cause::augment, 12}}));
+  EXPECT_EQ(row.device, (DeviceProduction{0, 12, 0, 0}));
+  EXPECT_EQ(row.why, whys({{Why::capacity, 12}}));
+  EXPECT_EQ(row.made_end, 125);
+  EXPECT_EQ(rank.critical_path->stall[Cause::augment], 12);
+  EXPECT_EQ(rank.stages[Stage::gpu_augment].wall, 12);
+}
+
 TEST(DeviceWork, LengthensCriticalPath) {
   const RankRecord rank = fold({40, 100}, decoded_batch(), 147);
   ASSERT_TRUE(rank.critical_path.has_value());
