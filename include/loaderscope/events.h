@@ -111,8 +111,11 @@ struct StepEvents {
   // other values have no meaning.
   std::array<DeviceWork, kMaxDeviceWork> made;
   std::uint8_t made_count = 0;
-  // Arrival in the queue of the device thread. For work after the take: begin of that work.
-  Nanos handed = 0;
+  // The trainer submits the tasks itself once it has the batch, and no device thread exists. The
+  // tasks are in the order of time, do not overlap, and come after the copy. `handed`, `slot_wait`
+  // and `submitted` have no meaning.
+  bool submitted_by_trainer = false;
+  Nanos handed = 0;        // arrival in the queue of the device thread
   Nanos slot_wait = 0;     // wait of the device thread for a free slot of the device
   Nanos submitted = 0;     // end of the trainer's call that submits the compute
   Bytes copied_bytes = 0;  // copied to the device by the tasks
@@ -129,20 +132,18 @@ struct StepEvents {
   Nanos ready = 0;  // this rank could begin to compute; before compute.begin only when it waits for
                     // other ranks
   Interval compute;
+  // Production on the device that a compute of the program hid, and that no task includes.
+  Nanos hidden_production = 0;
 
   std::span<const DeviceWork> device_work() const {
     return {made.data(), std::min<std::size_t>(made_count, kMaxDeviceWork)};
   }
   bool is_made_on_device() const { return made_count > 0; }
-  // No device thread works ahead: the trainer takes the batch first, and the device then decodes or
-  // augments it right before the compute.
-  bool is_made_after_take() const {
-    return is_made_on_device() && handed >= take && handed > deliverable;
-  }
-  // Adds a task that ran after the take. Tasks are added in the order of their begin.
-  void add_after_take(Stage stage, const Interval& at) {
+  bool has_device_thread() const { return is_made_on_device() && !submitted_by_trainer; }
+  // Adds a task that the trainer submitted itself, in the order of time.
+  void add_trainer_task(Stage stage, const Interval& at) {
     if (made_count == kMaxDeviceWork) return;
-    if (made_count == 0) handed = at.begin;
+    submitted_by_trainer = true;
     made[made_count++] = {stage, Lane::compute, {at.begin, at.begin, 0, 0}, at};
   }
   // End of the last task of the device; 0 without tasks.
@@ -157,9 +158,7 @@ struct StepEvents {
            made_end() > std::max({take, submitted, copy.ran() ? copy.end : 0});
   }
   // Without a thread that receives or pins, the trainer receives the batch.
-  bool trainer_receives() const {
-    return receive.ran() && !pin.ran() && (!is_made_on_device() || is_made_after_take());
-  }
+  bool trainer_receives() const { return receive.ran() && !pin.ran() && !has_device_thread(); }
 
   bool operator==(const StepEvents&) const = default;
 };

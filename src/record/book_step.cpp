@@ -17,14 +17,15 @@ class StallBooker {
 
   // Books all of `idle`, a range in which the device waited for `step`.
   void book(TimeRange idle) {
-    const bool on_device = events_.is_made_on_device();
+    const bool on_device = events_.has_device_thread();
     const Nanos handed = on_device ? events_.handed : events_.deliverable;
-    const Nanos made = events_.is_made_late() ? events_.made_end() : events_.deliverable;
-    book_taken(intersect(idle, {made, kNever}));
+    const Nanos made =
+        on_device && events_.is_made_late() ? events_.made_end() : events_.deliverable;
+    const TimeRange after = intersect(idle, {made, kNever});
+    book_with_trainer(intersect(after, {events_.take, kNever}));
+    book_hand_over(intersect(after, {events_.deliverable, events_.take}));
     if (on_device) book_device(intersect(idle, {handed, made}));
-    if (events_.is_made_after_take())
-      book_taken(intersect(idle, {events_.deliverable, std::min(handed, made)}));
-    book_finished(intersect(idle, {events_.finished, std::min(handed, events_.deliverable)}));
+    book_finished(intersect(idle, {events_.finished, handed}));
     book_production({idle.begin, std::min(idle.end, events_.finished)});
     row_.order += intersect(idle, {step_.later_ready, events_.deliverable}).length();
   }
@@ -37,12 +38,6 @@ class StallBooker {
   }
 
  private:
-  // The batch was deliverable, and no production on the device is waited for.
-  void book_taken(TimeRange idle) {
-    book_with_trainer(intersect(idle, {events_.take, kNever}));
-    book_hand_over(intersect(idle, {events_.deliverable, events_.take}));
-  }
-
   // Labels `made` ns. `rested`: their maker was idle before because there was no room.
   void label(Nanos made, Nanos rested) {
     if (events_.first_of_epoch) {
@@ -55,17 +50,36 @@ class StallBooker {
   }
 
   // Applies rules 1 and 2: the trainer had the batch. The device does not wait for a launch that
-  // runs while the batch is copied.
+  // runs while the batch is copied, or while the device makes it for the trainer.
   void book_with_trainer(TimeRange idle) {
     if (idle.empty()) return;
-    const TimeRange copying = intersect(idle, time_range(events_.copy));
+    const auto book_launch = [&](Nanos until) {
+      const TimeRange side = {idle.begin, until};
+      if (!side.empty()) add(Cause::launch, side.length(), queued_time(events_.launch, side));
+    };
+    // Returns the part of `work` that is waited for, and books the launch before it.
+    const auto next = [&](const Interval& work) {
+      const TimeRange inside = intersect(idle, time_range(work));
+      if (inside.empty()) return inside;
+      book_launch(inside.begin);
+      idle.begin = inside.end;
+      return inside;
+    };
+    const TimeRange copying = next(events_.copy);
     add(Cause::h2d, copying.length(), queued_time(events_.copy, copying));
-    if (copying.empty()) {
-      add(Cause::launch, idle.length(), queued_time(events_.launch, idle));
-      return;
+    if (events_.submitted_by_trainer) {
+      for (const DeviceWork& task : events_.device_work())
+        book_task(task.stage, next(task.at).length());
     }
-    for (const TimeRange side : {TimeRange{idle.begin, copying.begin}, {copying.end, idle.end}})
-      add(Cause::launch, side.length(), queued_time(events_.launch, side));
+    book_launch(idle.end);
+  }
+
+  void book_task(Stage stage, Nanos length) {
+    const Cause cause = stage_cause(stage);
+    add(cause, length);
+    if (!makes_batches(cause)) return;
+    made_on_device_ += length;
+    (cause == Cause::decode ? row_.device.decode : row_.device.augment) += length;
   }
 
   // Applies rules 2 and 4: the batch was ready to be taken. The trainer may have received the
@@ -246,25 +260,33 @@ Nanos clamp_into_order(StepEvents& events, Nanos idle_begin) {
     value = at_least;
   };
   const std::span tasks(events.made.data(), events.device_work().size());
-  const bool is_after_take = events.is_made_after_take();
-  if (!tasks.empty() && !is_after_take) {
+  const auto raise_task = [&](DeviceWork& task, Nanos at_least) {
+    raise(task.submit.begin, events.handed);
+    raise(task.submit.end, task.submit.begin);
+    raise(task.at.begin, std::max(task.submit.begin, at_least));
+    raise(task.at.end, task.at.begin);
+  };
+  if (events.has_device_thread()) {
     raise(events.handed, events.finished);
     raise(events.deliverable, events.handed);
+    for (DeviceWork& task : tasks) raise_task(task, task.submit.begin);
   }
   raise(events.deliverable, events.finished);
   raise(events.take, std::max(events.ask, events.deliverable));
-  if (is_after_take) raise(events.handed, events.take);
-  for (DeviceWork& task : tasks) {
-    raise(task.submit.begin, events.handed);
-    raise(task.submit.end, task.submit.begin);
-    raise(task.at.begin, task.submit.begin);
-    raise(task.at.end, task.at.begin);
-  }
   if (events.copy.ran()) {
     raise(events.copy.begin, events.take);
     raise(events.copy.end, events.copy.begin);
   }
-  if (!tasks.empty()) raise(events.submitted, events.take);
+  if (events.has_device_thread()) {
+    raise(events.submitted, events.take);
+  } else if (!tasks.empty()) {
+    events.handed = events.submitted = events.take;
+    Nanos at = events.copy.ran() ? events.copy.end : events.take;
+    for (DeviceWork& task : tasks) {
+      raise_task(task, at);
+      at = task.at.end;
+    }
+  }
   const Nanos copied =
       std::max(events.copy.ran() ? events.copy.end : events.take, events.made_end());
   raise(events.compute.begin, std::max(idle_begin, copied));

@@ -64,7 +64,7 @@ PathTail CriticalPathTracker::latest(std::initializer_list<const PathTail*> cand
 
 void CriticalPathTracker::begin_step(const StepEvents& events) {
   // The device thread may have waited for a compute that freed a slot.
-  const bool on_device = events.is_made_on_device();
+  const bool on_device = events.has_device_thread();
   forget_before(computes_, on_device ? std::min(events.ask, deliverable_) : events.ask);
   deliverable_ = events.deliverable;
   if (!on_device) made_ = {};
@@ -124,7 +124,7 @@ PathTail CriticalPathTracker::hand_over(const StepEvents& events, Cause maker) {
     way.extend(events.pin.end, Cause::pin, events.pin.queued);
     pin_thread_ = way;
   }
-  if (events.is_made_on_device() && !events.is_made_after_take()) {
+  if (events.has_device_thread()) {
     way.extend(events.handed, Cause::transport);
     way = make_on_device(events, way);
   }
@@ -177,10 +177,20 @@ void CriticalPathTracker::get_ready(const StepEvents& events, Cause maker) {
   if (!events.made_by_trainer) dispatches_.push_back(taken);
   trainer_ = taken;
   copy(events, taken);
-  if (events.is_made_after_take()) make_after_take(events, taken);
   launch(events, taken);
+  if (events.submitted_by_trainer) make_for_trainer(events);
   ready_ = latest({&trainer_, &copied_, &made_, compute_before(events.ready)}, events.ready);
   ready_.extend(events.ready, Cause::launch);
+}
+
+// Follows the tasks that the trainer submits itself, one after another.
+void CriticalPathTracker::make_for_trainer(const StepEvents& events) {
+  for (const DeviceWork& task : events.device_work()) {
+    const Nanos begin = task.at.begin;
+    made_ = latest({&trainer_, &copied_, &made_, compute_before(begin)}, begin);
+    made_.extend(begin, Cause::launch);
+    made_.extend(task.at.end, stage_cause(task.stage));
+  }
 }
 
 void CriticalPathTracker::copy(const StepEvents& events, const PathTail& taken) {
@@ -190,26 +200,13 @@ void CriticalPathTracker::copy(const StepEvents& events, const PathTail& taken) 
   copied_.extend(events.copy.end, Cause::h2d, events.copy.queued);
 }
 
-// Follows the tasks that the trainer launched. The first one waited for the launch or the copy.
-void CriticalPathTracker::make_after_take(const StepEvents& events, const PathTail& taken) {
-  const Nanos begin = events.device_work().front().at.begin;
-  PathTail launcher = latest({&taken, &copied_}, events.launch.ran() ? events.launch.begin : begin);
-  made_ = latest({&launcher, &copied_, compute_before(begin)}, begin);
-  made_.extend(begin, Cause::launch);
-  for (const DeviceWork& task : events.device_work()) {
-    made_.extend(task.at.begin, stage_cause(task.stage));
-    made_.extend(task.at.end, stage_cause(task.stage));
-  }
-}
-
 void CriticalPathTracker::launch(const StepEvents& events, const PathTail& taken) {
   if (!events.launch.ran()) return;
   trainer_ = latest({&taken, &copied_}, events.launch.begin);
   trainer_.extend(events.launch.begin, Cause::launch);
   // The GPU starts to compute before the launch has ended, so the rest of the launch is not on the
   // path.
-  const Nanos gpu_begins = events.is_made_after_take() ? events.handed : events.ready;
-  trainer_.extend(std::min(events.launch.end, gpu_begins), Cause::launch, events.launch.queued);
+  trainer_.extend(std::min(events.launch.end, events.ready), Cause::launch, events.launch.queued);
 }
 
 void CriticalPathTracker::compute(const StepEvents& events, const PathTail* slowest) {

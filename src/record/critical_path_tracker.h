@@ -54,8 +54,8 @@ class CriticalPathTracker {
   void begin_batch(Worker& worker, Nanos begin);
   PathTail hand_over(const StepEvents& events, Cause maker);
   PathTail make_on_device(const StepEvents& events, const PathTail& handed);
+  void make_for_trainer(const StepEvents& events);
   void copy(const StepEvents& events, const PathTail& taken);
-  void make_after_take(const StepEvents& events, const PathTail& taken);
   void launch(const StepEvents& events, const PathTail& taken);
   const PathTail* compute_before(Nanos at) const;
   PathTail latest(std::initializer_list<const PathTail*> candidates, Nanos at) const;

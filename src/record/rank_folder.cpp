@@ -182,7 +182,7 @@ StepRow RankFolder::end_step(const StepView& own, const StepView* straggler,
   if (options_.ranks_elsewhere && straggler == nullptr)
     row.waiting_for_ranks = current_->compute.begin - current_->ready;
   row.clamped = current_clamped_;
-  row.device.shared = shared_with_compute();
+  row.device.shared = shared_with_compute() + current_->hidden_production;
   keep_device_times();
   if (!row.warmup && !window_open_) open_window(row);
   last_end_ = record_.window_end = row.compute_end;
@@ -235,7 +235,7 @@ void RankFolder::keep_device_times() {
     Nanos& end = lane_ends_.at(index_of(task.lane));
     end = std::max(end, task.at.end);
   }
-  made_on_device_ = made_on_device_ || current_->is_made_on_device();
+  made_on_device_ = made_on_device_ || current_->has_device_thread();
   if (!made_on_device_ && computes_.size() == kComputesBeforeDevice) computes_.pop_front();
   computes_.push_back({current_->compute.begin, current_->compute.end});
   while (!computes_.empty() && computes_.front().end <= current_->deliverable)

@@ -53,6 +53,11 @@ void describe_task(ResultVisitor& form, DeviceWork& task) {
 void describe_device_work(ResultVisitor& form, StepEvents& events) {
   form.if_there("device", events.is_made_on_device(), AbsentValue::left_out, [&] {
     form.object("device", "production on the device", [&] {
+      form.if_there("submitted_by_trainer", events.submitted_by_trainer, AbsentValue::left_out,
+                    [&] {
+                      form.flag("submitted_by_trainer", events.submitted_by_trainer,
+                                "the trainer submitted the tasks itself, once it had the batch");
+                    });
       form.moment_ns("handed", events.handed, kNs);
       form.moment_ns("submitted", events.submitted, kNs);
       form.whole("slot_wait_ns", events.slot_wait, "wait for a free slot of the device, ns");

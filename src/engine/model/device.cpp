@@ -70,7 +70,7 @@ Nanos ModelDevice::work_after_take(Nanos at, StepEvents& events) const {
   for (const Stage stage : plan_.stages_after_take) {
     const Execution batch = plan_.execution_of_step(rank_, events);
     const Nanos end = at + plan_.fitted->batch_time(stage, batch, seed).wall();
-    events.add_after_take(stage, {at, end, 0, 0});
+    events.add_trainer_task(stage, {at, end, 0, 0});
     at = end;
   }
   return at;

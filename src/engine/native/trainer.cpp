@@ -233,10 +233,7 @@ void Trainer::collect() {
     events.ready = times->ready;
     events.compute = times->compute;
     for (std::size_t i = 0; i < events.made_count; ++i) events.made.at(i).at = times->made.at(i);
-    if (times->augment.ran()) {
-      events.submitted = times->launch.begin;
-      events.add_after_take(Stage::gpu_augment, times->augment);
-    }
+    if (times->augment.ran()) events.add_trainer_task(Stage::gpu_augment, times->augment);
     if (times->launch.ran()) add_launch(events, times->launch);
     job_.put_step(rank_, events);
     waiting_.pop_front();

@@ -67,6 +67,7 @@ class RandomFacts {
     options_.sync_ranks = dice_.chance(2);
     inline_ = dice_.chance(5);
     on_device_ = dice_.chance(2);
+    makes_in_step_ = !on_device_ && dice_.chance(2);
     longest_ = dice_.pick<std::int64_t>({3, 20, 1000});
     for (std::int32_t rank = 0; rank < options_.ranks; ++rank) ranks_.push_back({});
     make_steps();
@@ -195,8 +196,7 @@ class RandomFacts {
     at = dice_.chance(2) ? at : taken;  // an asynchronous copy overlaps the launch
     if (dice_.chance(2)) step.launch = next_interval(at);
     step.submitted = at;
-    if (!step.is_made_on_device() && dice_.chance(5))
-      make_after_take(step, std::max(at, step.copy.ran() ? step.copy.end : at));
+    if (makes_in_step_ && !dice_.chance(4)) make_in_step(step);
     at = std::max({at, step.copy.ran() ? step.copy.end : at, step.made_end()});
     step.ready = std::max(idle_begin, at + some());
     return step;
@@ -221,13 +221,19 @@ class RandomFacts {
     at += some();
   }
 
-  // The trainer submits the tasks, as a program that decodes on the GPU does.
-  void make_after_take(StepEvents& step, Nanos at) {
-    at += some();
-    for (std::int64_t left = dice_.between(1, kMaxDeviceWork); left > 0; --left) {
-      step.add_after_take(dice_.pick<Stage>({Stage::gpu_decode, Stage::gpu_augment}),
-                          next_interval(at));
-      at += dice_.chance(2) ? some() : 0;
+  // The trainer has the batch, and submits the tasks itself.
+  void make_in_step(StepEvents& step) {
+    step.submitted_by_trainer = true;
+    step.handed = step.submitted = step.take;
+    step.made_count = static_cast<std::uint8_t>(dice_.between(1, kMaxDeviceWork));
+    Nanos at = step.copy.ran() ? step.copy.end : step.take;
+    for (std::size_t i = 0; i < step.made_count; ++i) {
+      DeviceWork& task = step.made.at(i);
+      task.stage = dice_.pick<Stage>({Stage::gpu_decode, Stage::gpu_augment});
+      task.lane = Lane::compute;
+      task.at = next_interval(at);
+      task.at.queued = 0;
+      task.submit = {task.at.begin, task.at.begin, 0, 0};
     }
   }
 
@@ -273,7 +279,8 @@ class RandomFacts {
   Dice dice_;
   FoldOptions options_;
   bool inline_ = false;
-  bool on_device_ = false;  // the device makes most batches
+  bool on_device_ = false;      // the device makes most batches
+  bool makes_in_step_ = false;  // the trainer lets the device make most batches, once it has them
   Nanos longest_ = 1;
   std::vector<Rank> ranks_;
 };

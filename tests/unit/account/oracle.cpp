@@ -64,7 +64,7 @@ Decision decide_hand_over(const StepEvents& batch, Nanos t) {
   if (holds(batch.receive, t)) return {.cause = Cause::transport, .work = batch.receive};
   // The device thread, if there is one, receives in its place.
   const bool trainer_receives = batch.receive.ran() && !batch.pin.ran() &&
-                                (batch.made_count == 0 || batch.handed >= batch.take);
+                                (batch.made_count == 0 || batch.submitted_by_trainer);
   const Nanos woken = trainer_receives ? batch.receive.begin : batch.take;
   return {.cause = Cause::transport, .work = waking(woken, batch.take_queued, t)};
 }
@@ -179,15 +179,20 @@ Decision wait_for_task(const DeviceWork& task, bool runs, Interval work) {
   return decision;
 }
 
-// Rules B0 to B3.
+// Rules B0 to B3. If the trainer submits the tasks, the rules of the host, with its tasks next to
+// the copy.
 Decision decide(const KeptRank& rank, const StepEvents& batch, Nanos t) {
   if (batch.made_count == 0) return decide_host(rank, batch, t);
+  if (batch.submitted_by_trainer) {
+    const DeviceWork* running =
+        last_to_end(batch, [t](const DeviceWork& task) { return holds(task.at, t); });
+    return running != nullptr ? wait_for_task(*running, true, {}) : decide_host(rank, batch, t);
+  }
   const Nanos late = late_end(batch);
   if (t >= (late > 0 ? late : batch.deliverable)) return decide_host(rank, batch, t);
   if (t < batch.handed) {
-    // The trainer had the batch before the device: it was deliverable when it was.
     StepEvents before = batch;
-    if (batch.handed < batch.take) before.deliverable = batch.handed;
+    before.deliverable = batch.handed;
     return decide_host(rank, before, t);
   }
   const auto runs = [t](const DeviceWork& task) { return holds(task.at, t); };

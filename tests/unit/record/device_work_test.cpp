@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "record/book_step.h"
 #include "record/rank_waits.h"
 #include "record/recorder.h"
 
@@ -113,6 +114,49 @@ TEST(DeviceWork, DelaysStepWhileItWaitsForAnEngine) {
   EXPECT_EQ(row.made_end, 152);
 }
 
+// The trainer takes the batch at 103, copies it, and lets the device augment it.
+StepEvents augmented_batch() {
+  StepEvents step;
+  step.finished = 90;
+  step.deliverable = 92;
+  step.ask = 101;
+  step.take = 103;
+  step.copy = {104, 108};
+  step.made = {task(Stage::gpu_decode, Lane::decode, {108, 108}, 108, 118),
+               task(Stage::gpu_augment, Lane::work, {118, 118}, 120, 125)};
+  step.made_count = 2;
+  step.submitted_by_trainer = true;
+  return step;
+}
+
+TEST(DeviceWork, BooksTasksThatTrainerSubmits) {
+  StepEvents step = augmented_batch();
+  step.hidden_production = 6;
+  const RankRecord rank = fold({40, 100}, step, 127);
+  const StepRow row = second_row(rank);
+  EXPECT_EQ(row.stall, stalls({{Cause::transport, 2},
+                               {Cause::h2d, 4},
+                               {Cause::decode, 10},
+                               {Cause::augment, 5},
+                               {Cause::launch, 6}}));
+  EXPECT_EQ(row.device, (DeviceProduction{10, 5, 0, 6}));
+  EXPECT_EQ(row.not_asking, 1);
+  EXPECT_EQ(row.why, whys({{Why::capacity, 15}}));
+  EXPECT_EQ(row.made_end, 125);
+  ASSERT_TRUE(rank.critical_path);
+  EXPECT_EQ(rank.critical_path->stall[Cause::decode], 10);
+  EXPECT_EQ(rank.critical_path->stall[Cause::augment], 5);
+}
+
+TEST(DeviceWork, MovesTasksOfTrainerIntoOrder) {
+  StepEvents step = augmented_batch();
+  step.made[0].at = {95, 99};    // another clock puts it before the take
+  step.made[1].at = {107, 109};  // the copy ends later
+  step.compute = {125, 130};
+  EXPECT_EQ(clamp_into_order(step, 100), 13 + 9 + 11 + 9);
+  EXPECT_EQ(step.made[1].at, (Interval{118, 118, 0, 0}));
+}
+
 // A worker decodes a part of the batch, and the trainer comes later than the device.
 TEST(DeviceWork, BooksTrainerThatIsLaterThanDevice) {
   StepEvents step;
@@ -153,8 +197,8 @@ TEST(DeviceWork, FollowsTheTake) {
   step.copy = {103, 110};
   step.launch = {104, 120};
   step.submitted = 104;
-  step.add_after_take(Stage::gpu_augment, {113, 125});
-  ASSERT_TRUE(step.is_made_after_take());
+  step.add_trainer_task(Stage::gpu_augment, {113, 125});
+  ASSERT_FALSE(step.has_device_thread());
   const RankRecord rank = fold({10, 100}, step, 127);
   const StepRow row = second_row(rank);
   EXPECT_EQ(row.idle(), 27);
