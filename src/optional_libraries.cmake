@@ -166,7 +166,7 @@ loaderscope_optional(CUDA "the CUDA toolkit" IF ${has_cuda}
   SOURCES device/cuda/real_runtime INSTEAD device/cuda/no_runtime)
 loaderscope_optional(CUPTI "CUPTI of the CUDA toolkit" IF ${has_cuda} AT_RUN_TIME
   HEADERS cupti.h HINTS ${CUDAToolkit_INCLUDE_DIRS} ${CUDAToolkit_LIBRARY_ROOT}/extras/CUPTI/include
-  SOURCES guest/library/gpu_activity INSTEAD guest/library/no_gpu_activity)
+  SOURCES guest/library/gpu_activity guest/library/stage_marks INSTEAD guest/library/no_gpu_activity)
 loaderscope_optional(NVTX "NVTX 3 of the CUDA toolkit" HEADERS nvtx3/nvToolsExt.h HINTS ${CUDAToolkit_INCLUDE_DIRS}
   SOURCES nvtx/library nvtx/tool INSTEAD nvtx/no_library)
 

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/torch_fixture.h"
 
@@ -153,6 +154,7 @@ TEST_F(TorchPretendGpu, TakesAccountFromCupti) {
   expect_closed(result);
   EXPECT_EQ(result.at("config").at("device"), "cuda");
   EXPECT_THAT(ended.err, HasSubstr("memory of the GPU taken: 0"));
+  EXPECT_THAT(ended.err, HasSubstr("calls recorded: 0"));
   EXPECT_EQ(result.at("window").at("steps"), 25);
   // A step that a busy host takes late has less of it, and none has more.
   const double compute = result.at("account").at("compute_s"),
@@ -164,6 +166,53 @@ TEST_F(TorchPretendGpu, TakesAccountFromCupti) {
   EXPECT_GE(result.at("account").at("stall_s").at("launch").get<double>(), 25 * 0.001);  // the gap
   EXPECT_EQ(result.at("gpu").at("h2d_bytes"), 30 * 1000);
   EXPECT_THAT(result.at("notes").dump(), HasSubstr("by CUPTI, in 25 of 25 steps"));
+}
+
+// Kernels that augment are no compute, in whichever order the records come.
+TEST_F(TorchPretendGpu, BooksTransformsOnGpuAsAugment) {
+  for (const bool is_late : {false, true}) {
+    std::optional<Environment> late;
+    if (is_late) late.emplace("PRETEND_LATE_MARKS", "1");
+    const Ended ended = program({}, "pretend_gpu.py", {"augments"});
+    const json result = parsed_result(ended);
+    expect_closed(result);
+    EXPECT_EQ(result.at("window").at("steps"), 25);
+    const json& account = result.at("account");
+    const double compute = account.at("compute_s"), augment = account.at("stall_s").at("augment"),
+                 on_device = account.at("on_device_s").at("augment");
+    EXPECT_GT(compute, 25 * 0.006 / 2);
+    EXPECT_LT(compute, 26 * 0.006);
+    EXPECT_GT(on_device, 25 * 0.002 / 2);
+    EXPECT_LT(on_device, 26 * 0.002);
+    EXPECT_GE(augment, on_device);
+    EXPECT_EQ(account.at("on_device_s").at("decode"), 0);
+    EXPECT_GT(account.at("stall_s").at("h2d").get<double>(), 25 * 0.001 / 2);
+    EXPECT_GE(result.at("stages").at("gpu-augment").at("count"), 20);
+    EXPECT_NEAR(median_s(result, "gpu-augment"), 0.002, 0.0005);
+    EXPECT_THAT(ended.err, Not(HasSubstr("calls recorded: 0")));
+  }
+}
+
+TEST_F(TorchPretendGpu, BooksWaitForDecoderOfGpuAsDecode) {
+  const json result = parsed_result(program({}, "pretend_gpu.py", {"decodes"}));
+  expect_closed(result);
+  const json& account = result.at("account");
+  EXPECT_LT(account.at("compute_s"), 26 * 0.006);
+  EXPECT_GT(account.at("on_device_s").at("decode").get<double>(), 25 * 0.003 / 2);
+  EXPECT_GE(median_s(result, "gpu-decode"), 0.0025);
+  EXPECT_EQ(account.at("on_device_s").at("augment"), 0);
+  const json& calls = result.at("gpu_decode");
+  EXPECT_GE(calls.at("calls"), 25);
+  EXPECT_EQ(calls.at("images").get<double>(), 8 * calls.at("calls").get<double>());
+  EXPECT_GE(calls.at("call_s"), 0.003);
+}
+
+TEST_F(TorchPretendGpu, CountsAllKernelsAsComputeIfCallsCannotBeRecorded) {
+  const Environment no_calls("PRETEND_NO_CALLS", "1");
+  const json result = parsed_result(program({}, "pretend_gpu.py", {"augments"}));
+  expect_closed(result);
+  EXPECT_GT(result.at("account").at("compute_s"), 25 * 0.006);
+  EXPECT_FALSE(result.at("account").contains("on_device_s"));
 }
 
 TEST_F(TorchPretendGpu, KeepsViewOfHostIfCuptiRefuses) {

@@ -52,7 +52,7 @@ TEST_F(GpuTest, RecordsKernelsAndCopiesWithCupti) {
   for (const guest::GpuRecord& record : records()) {
     EXPECT_GE(record.begin, begin - kNear);
     EXPECT_LE(record.end, end + kNear);
-    if (record.copy) {
+    if (record.kind == guest::GpuRecord::Kind::copy) {
       ++copies;
       EXPECT_EQ(record.bytes, static_cast<Bytes>(kCopied));
     } else {

@@ -109,6 +109,12 @@ constexpr std::array kRows = {
     average(metric::video_opened_again, "of the videos that PyAV, torchcodec and decord opened"),
     average(metric::video_in_turn, "videos, by the thread that makes the batch"),
 
+    total(metric::gpu_decode_calls, "of decoders of images on the GPU, by the training loop",
+          metric::gpu_decode_calls),
+    total(metric::gpu_decode_images, "that these calls decoded", metric::gpu_decode_calls),
+    average(metric::gpu_decode_call_s, "of the trainer's thread in such a call",
+            metric::gpu_decode_calls),
+
     CounterRow{.name = metric::memory_copied_bytes,
                .text = "of the data set, that a worker has copied since it was forked",
                .needs = metric::memory_copied_bytes,

@@ -56,6 +56,9 @@ void LoaderHistory::take_of_loader(const GuestEvent& fact, Epoch& epoch) {
     case GuestEventKind::trained:
       trained(fact);
       break;
+    case GuestEventKind::decoded_on_gpu:
+      if (gpu_ && trains_itself()) gpu_->decode_call(fact.begin, fact.end);
+      break;
     case GuestEventKind::moved:
       if (fact.batch < 0) moved(taken_last_.value_or(-1), fact.end - fact.begin);
       break;
@@ -84,10 +87,16 @@ void LoaderHistory::take_of_batch(const GuestEvent& fact, Epoch& epoch) {
 
 void LoaderHistory::gpu_did(const GpuRecord& record) {
   if (!gpu_ || window_->ended()) return;  // the last step is folded with all of its GPU activity
-  if (record.copy) {
-    gpu_->copy(record.begin, record.end, record.bytes);
-  } else {
-    gpu_->kernel(record.begin, record.end);
+  switch (record.kind) {
+    case GpuRecord::Kind::kernel:
+      gpu_->kernel(record.begin, record.end, record.call);
+      break;
+    case GpuRecord::Kind::copy:
+      gpu_->copy(record.begin, record.end, record.bytes, record.call);
+      break;
+    case GpuRecord::Kind::stage:
+      gpu_->add_stage(record.call, record.made);
+      break;
   }
 }
 

@@ -15,6 +15,14 @@ constexpr Nanos kGpuPatience = 10 * kSecond;   // timeout for kernels; a step ma
 // been reported too.
 constexpr Nanos kGpuReportDelay = 200 * kMillisecond;
 
+// Adds a task that ran. The program's own thread submits it, which takes no known time.
+void add_task(StepEvents& events, DeviceWork task) {
+  if (!task.at.ran()) return;
+  task.submit = {task.at.begin, task.at.begin, 0, 0};
+  events.submitted_by_trainer = true;
+  events.made.at(events.made_count++) = task;
+}
+
 }  // namespace
 
 void LoaderHistory::advance(bool no_more) {
@@ -150,7 +158,10 @@ void LoaderHistory::put_gpu_view(Batch& batch) {
   if (!work) return;
   events.copy = work->copy;
   events.compute = work->compute;
-  events.ready = events.copy.ran() ? events.copy.end : events.compute.begin;
+  events.ready = events.compute.begin;
+  events.hidden_production = work->hidden;
+  add_task(events, {Stage::gpu_decode, Lane::decode, {}, work->decode});
+  add_task(events, {Stage::gpu_augment, Lane::work, {}, work->augment});
   batch.gpu = true;
 }
 

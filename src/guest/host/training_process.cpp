@@ -245,6 +245,9 @@ bool is_possible(ThreadLog::Entry& entry, Nanos now) {
 
 bool is_possible(GpuRecord& record, Nanos now) {
   if (!is_range(record.begin, record.end, now + kAhead)) return false;
+  if (!is_in(static_cast<int>(record.kind), 0, static_cast<int>(GpuRecord::Kind::stage)))
+    return false;
+  if (record.kind == GpuRecord::Kind::stage && !is_on_device(record.made)) return false;
   record.bytes = std::clamp<Bytes>(record.bytes, 0, kMaxBytes);
   return true;
 }

@@ -152,4 +152,10 @@ const char* lsg_gpu_watch(void) {
 
 void lsg_gpu_record(int on) { gpu_activity::record(on != 0); }
 
+int lsg_gpu_begin_stage(int stage) {
+  return gpu_activity::begin_stage(static_cast<Stage>(stage)) ? 1 : 0;
+}
+
+void lsg_gpu_end_stage(void) { gpu_activity::end_stage(); }
+
 void lsg_gpu_stop(void) { gpu_activity::stop(); }

@@ -129,5 +129,10 @@ LOADERSCOPE_API int InitializeInjectionNvtx2(void* export_tables);
 // reason for the failure. Requires a process that already uses CUDA.
 LOADERSCOPE_API const char* lsg_gpu_watch(void);
 LOADERSCOPE_API void lsg_gpu_record(int on);  // 0: pauses the recording until the next call
+// The calling thread starts work of the GPU that makes batches, in this stage, until the matching
+// `lsg_gpu_end_stage`. Returns 0 if no stage was begun, because the GPU's activity is not recorded
+// or cannot be assigned to calls.
+LOADERSCOPE_API int lsg_gpu_begin_stage(int stage);
+LOADERSCOPE_API void lsg_gpu_end_stage(void);
 // Writes the activity so far, and ends the recording.
 LOADERSCOPE_API void lsg_gpu_stop(void);

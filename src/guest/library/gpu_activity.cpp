@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 
 #include "base/symbol.h"
 #include "base/thread_meter.h"
+#include "guest/library/stage_marks.h"
 
 namespace loaderscope::guest::gpu_activity {
 namespace {
@@ -80,6 +82,7 @@ constexpr CUpti_ActivityKind kKinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
                                          CUPTI_ACTIVITY_KIND_MEMCPY};
 
 Cupti cupti;
+StageMarks stage_marks;
 Write write_record = nullptr;  // null: nothing is watched
 
 struct Buffers {
@@ -99,12 +102,26 @@ void write_if_ended(const GpuRecord& record) {
 void take_record(const CUpti_Activity& record) {
   if (record.kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
     const auto& kernel = reinterpret_cast<const CUpti_ActivityKernel9&>(record);
-    write_if_ended({static_cast<Nanos>(kernel.start), static_cast<Nanos>(kernel.end), 0, false});
+    write_if_ended({.begin = static_cast<Nanos>(kernel.start),
+                    .end = static_cast<Nanos>(kernel.end),
+                    .bytes = 0,
+                    .call = kernel.correlationId,
+                    .kind = GpuRecord::Kind::kernel});
   } else if (record.kind == CUPTI_ACTIVITY_KIND_MEMCPY) {
     const auto& copy = reinterpret_cast<const CUpti_ActivityMemcpy5&>(record);
     if (copy.copyKind != CUPTI_ACTIVITY_MEMCPY_KIND_HTOD) return;
-    write_if_ended({static_cast<Nanos>(copy.start), static_cast<Nanos>(copy.end),
-                    static_cast<Bytes>(copy.bytes), true});
+    write_if_ended({.begin = static_cast<Nanos>(copy.start),
+                    .end = static_cast<Nanos>(copy.end),
+                    .bytes = static_cast<Bytes>(copy.bytes),
+                    .call = copy.correlationId,
+                    .kind = GpuRecord::Kind::copy});
+  } else if (const std::optional<CallStage> mark = read_stage_mark(record)) {
+    if (write_record == nullptr) return;
+    GpuRecord stage;
+    stage.call = mark->call;
+    stage.kind = GpuRecord::Kind::stage;
+    stage.made = mark->stage;
+    write_record(stage);
   }
 }
 
@@ -196,6 +213,7 @@ const char* watch(Write write) {
   void* library = find_library(named);
   if (library == nullptr) return "there is no libcupti.so.13 or libcupti.so.12";
   if (!cupti.load(library)) return "its libcupti is too old";
+  stage_marks.load(library);
   CUptiResult result = look_for_another();
   if (result != CUPTI_SUCCESS) return refusal("a second profiler", result);
   // One buffer for all threads. With a buffer per thread, the kernels of forward and backward would
@@ -222,7 +240,11 @@ const char* watch(Write write) {
 void record(bool on) {
   if (write_record == nullptr) return;
   for (const CUpti_ActivityKind kind : kKinds) on ? cupti.enable(kind) : cupti.disable(kind);
+  stage_marks.record(on);
 }
+
+bool begin_stage(Stage stage) { return write_record != nullptr && stage_marks.begin(stage); }
+void end_stage() { stage_marks.end(); }
 
 void flush() {
   if (write_record == nullptr) return;

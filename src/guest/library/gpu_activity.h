@@ -10,6 +10,11 @@ using Write = void (*)(const GpuRecord& record);  // from any thread, one at a t
 
 const char* watch(Write write);  // returns null, or the reason for a failure
 void record(bool on);
+// Work that the calling thread starts until the matching `end_stage` makes batches, in this stage.
+// Calls nest. Returns false, and begins nothing, if no activity is watched, or if this CUPTI cannot
+// say which call started a kernel.
+bool begin_stage(Stage stage);
+void end_stage();
 void flush();
 void stop();    // writes the activity so far, and leaves CUPTI to other profilers
 void forget();  // drops the parent's state in the child of a fork

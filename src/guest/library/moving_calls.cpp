@@ -5,6 +5,7 @@
 
 #include "guest/library/api.h"
 #include "guest/library/python_abi.h"
+#include "guest/library/this_thread.h"
 #include "guest/library/timed_call.h"
 
 namespace loaderscope::guest::python {
@@ -208,6 +209,8 @@ bool add_moving_calls(Object* dictionary) {
 }
 
 }  // namespace loaderscope::guest::python
+
+bool loaderscope::guest::trains_on_batch() { return python::moving_calls::step_is_open; }
 
 void lsg_step(int is_open) {
   loaderscope::guest::python::moving_calls::step_is_open = is_open != 0;

@@ -7,6 +7,8 @@ const char* watch(Write) {
   return "loaderscope was built without CUPTI (part of the CUDA toolkit)";
 }
 void record(bool) {}
+bool begin_stage(Stage) { return false; }
+void end_stage() {}
 void flush() {}
 void stop() {}
 void forget() {}

@@ -17,6 +17,8 @@ Nanos delay_of_thread();
 Nanos cpu_of_thread();
 CpuMeter::Reading reading_of_thread();
 std::int64_t number_of_thread();  // the system's thread number
+// Returns true while the calling thread trains on a batch that it has taken.
+bool trains_on_batch();
 // Drops the parent's state in the child of a fork.
 void forget_parent();
 

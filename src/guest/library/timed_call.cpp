@@ -90,6 +90,8 @@ bool is_of_helper(const Timed& timed) {
 // `run_it` calls its argument. The stack is looked up again after the call, which may have forked.
 template <class Call>
 Object* run(Timed& timed, const Call& run_it) {
+  if (timed.step_call != nullptr && trains_on_batch()) return run_it(timed.step_call);
+  if (timed.only_in_step) return run_it(timed.original);
   StageStack* stack = stack_of_thread();
   if (stack == nullptr && is_of_helper(timed)) return run_in_helper(timed, run_it);
   if (stack == nullptr || !stack->takes_call(timed.is_part)) return run_it(timed.original);
@@ -188,7 +190,8 @@ Object* refused(Object*, Object*, Object*) { return refuse("none is made but by 
 
 int traverse(Object* self, Visit visit, void* argument) {
   const Timed& timed = get_timed(self);
-  for (Object* held : {timed.original, timed.before, timed.instead, timed.account}) {
+  for (Object* held :
+       {timed.original, timed.before, timed.instead, timed.account, timed.step_call}) {
     const int found = held != nullptr ? visit(held, argument) : 0;
     if (found != 0) return found;
   }
@@ -200,7 +203,7 @@ void dealloc(Object* self) {
   api().PyObject_GC_UnTrack(self);
   Timed& timed = get_timed(self);
   if (timed.weak_references != nullptr) api().PyObject_ClearWeakRefs(self);
-  for (Object* held : {timed.original, timed.before, timed.instead, timed.account})
+  for (Object* held : {timed.original, timed.before, timed.instead, timed.account, timed.step_call})
     release_reference(held);
   api().PyObject_GC_Del(self);
   api().Py_DecRef(type);
@@ -261,6 +264,7 @@ Object* make_timed(Object*, Object* const* given, Size count) {
                      .before = reference_or_null(given[6]),
                      .instead = reference_or_null(given[7]),
                      .account = nullptr,
+                     .step_call = nullptr,
                      .spent = 0,
                      .every = 1,
                      .calls = 0,
@@ -268,7 +272,8 @@ Object* make_timed(Object*, Object* const* given, Size count) {
                      .is_part = numbers[1] != 0,
                      .has_name = numbers[2] != 0,
                      .is_of_batch = false,
-                     .asks_system = numbers[4] == 0};
+                     .asks_system = numbers[4] == 0,
+                     .only_in_step = false};
   return made;
 }
 
@@ -289,6 +294,19 @@ Object* handles_batch(Object*, Object* const* given, Size count) {
   timed.account = new_reference(given[1]);
   timed.is_of_batch = true;
   timed.every = timed.calls = static_cast<int>(every);
+  return new_reference(api()._Py_NoneStruct);
+}
+
+// Arguments: (timed, call, only). `call` is called in place of the original by a thread that
+// trains. `only`: all other threads call the original, and its time is not taken.
+Object* set_step_call(Object*, Object* const* given, Size count) {
+  if (count != 3 || !is_timed(given[0])) return refuse("set_step_call takes what timed has made");
+  const long long only = api().PyLong_AsLongLong(given[2]);
+  if (api().PyErr_Occurred() != nullptr) return nullptr;
+  Timed& timed = get_timed(given[0]);
+  release_reference(timed.step_call);
+  timed.step_call = new_reference(given[1]);
+  timed.only_in_step = only != 0;
   return new_reference(api()._Py_NoneStruct);
 }
 
@@ -316,8 +334,9 @@ bool add_timed_functions(Object* dictionary) {
   static MethodDef timed = {"timed", slot(make_timed), kFastCall, nullptr};
   static MethodDef spent = {"spent_by", slot(spent_by), kFastCall, nullptr};
   static MethodDef handles = {"handles_batch", slot(handles_batch), kFastCall, nullptr};
+  static MethodDef step_call = {"set_step_call", slot(set_step_call), kFastCall, nullptr};
   return make_types() && add(dictionary, timed) && add(dictionary, spent) &&
-         add(dictionary, handles);
+         add(dictionary, handles) && add(dictionary, step_call);
 }
 
 }  // namespace loaderscope::guest::python

@@ -57,13 +57,23 @@ inline bool has_delay(GuestEventKind kind) {
 inline constexpr std::int32_t kMaxWorkers = 1 << 14;  // workers of one loader
 inline constexpr std::int32_t kMaxIterators = std::numeric_limits<std::int32_t>::max();
 
-// Activity of the GPU of the process.
+// Activity of the GPU of the process, or the stage of some activity. The two may arrive in any
+// order.
 struct GpuRecord {
+  enum class Kind : std::uint8_t {
+    kernel,
+    copy,   // copy from the host
+    stage,  // stage of all activity of a call of the host; without times
+  };
+
   Nanos begin = 0;
   Nanos end = 0;
-  Bytes bytes = 0;    // bytes of a copy
-  bool copy = false;  // true: a copy from the host; false: a kernel
+  Bytes bytes = 0;         // bytes of a copy
+  std::uint32_t call = 0;  // number of the host's call that started it; 0: unknown
+  Kind kind = Kind::kernel;
+  Stage made = Stage::compute;  // kind `stage`: gpu_decode or gpu_augment
 };
+static_assert(sizeof(GpuRecord) == 32 && std::is_trivially_copyable_v<GpuRecord>);
 
 // Packed batch of a span: its iterator, and the lowest bits of the generation and of the batch
 // within it. Both numbers only increase, and the reader knows them approximately.
@@ -107,7 +117,7 @@ struct CurrentWork {
 };
 
 struct alignas(64) Page {
-  static constexpr std::uint32_t kVersion = 6;
+  static constexpr std::uint32_t kVersion = 7;
   // No number that ends up there by mistake: it ends the program.
   static constexpr std::uint32_t kStop = 0x706f7473;
   static constexpr std::size_t kSpans = std::size_t{1} << 14;

@@ -589,9 +589,11 @@ TEST_F(LoaderHistoryTest, TakesStepTimesFromWatchedGpu) {
   epoch(0, kSecond, 4);  // taken every 10 ms from 1.010 on, and the host continues after 2 ms
   trainer_process_.watch_gpu();
   const auto kernel = [&](Nanos begin, Nanos end) {
-    PageRings(*trainer_).gpu.push({kSecond + begin, kSecond + end, 0, false});
+    PageRings(*trainer_).gpu.push(
+        {kSecond + begin, kSecond + end, 0, 0, GpuRecord::Kind::kernel, Stage::compute});
   };
-  PageRings(*trainer_).gpu.push({kSecond + 10 * kMs, kSecond + 11 * kMs, 64, true});
+  PageRings(*trainer_).gpu.push(
+      {kSecond + 10 * kMs, kSecond + 11 * kMs, 64, 0, GpuRecord::Kind::copy, Stage::compute});
   kernel(11 * kMs, 14 * kMs);
   kernel(15 * kMs, 17 * kMs);
   kernel(21 * kMs, 32 * kMs);  // reaches into the next step
@@ -616,6 +618,31 @@ TEST_F(LoaderHistoryTest, TakesStepTimesFromWatchedGpu) {
   EXPECT_EQ(window.steps_of_gpu(), 3);
   EXPECT_EQ(window.time_of_gpu_steps(), 32 * kMs);
   EXPECT_EQ(window.time_of_steps(), 42 * kMs);
+}
+
+TEST_F(LoaderHistoryTest, BooksBatchesMadeOnWatchedGpu) {
+  epoch(0, kSecond, 3);  // taken every 10 ms from 1.010 on
+  trainer_process_.watch_gpu();
+  SharedRing<GpuRecord> gpu = PageRings(*trainer_).gpu;
+  const auto kernel = [&](Nanos begin, Nanos end, std::uint32_t call) {
+    gpu.push({kSecond + begin, kSecond + end, 0, call, GpuRecord::Kind::kernel, Stage::compute});
+  };
+  kernel(11 * kMs, 12 * kMs, 1);
+  kernel(12 * kMs, 16 * kMs, 2);
+  gpu.push({0, 0, 0, 1, GpuRecord::Kind::stage, Stage::gpu_augment});
+  kernel(22 * kMs, 26 * kMs, 3);
+  read();
+  const RankRecord record = trainer_process_.measured()->finish();
+  std::vector<StepRow> rows(2);
+  record.rows.read(0, rows);
+  EXPECT_EQ(rows[0].compute(), 4 * kMs);
+  EXPECT_EQ(rows[0].device.augment, kMs);
+  EXPECT_EQ(rows[0].stall[Cause::augment], kMs);
+  EXPECT_EQ(rows[0].stall[Cause::launch], kMs);
+  EXPECT_EQ(rows[0].clamped, 0);
+  EXPECT_EQ(rows[1].compute(), 4 * kMs);
+  EXPECT_EQ(rows[1].device, DeviceProduction());
+  EXPECT_EQ(record.stages[Stage::gpu_augment].wall, kMs);
 }
 
 // PyTorch allows it: a loader of one worker has three in its second epoch.

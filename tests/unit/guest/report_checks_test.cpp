@@ -33,8 +33,10 @@ TEST(ReportChecks, AcceptsReportsOfHooks) {
   ThreadLog::Entry entry;
   entry.span.begin = entry.span.end = kNow;
   EXPECT_TRUE(is_possible(entry, kNow));
-  GpuRecord record{kNow, kNow, 0, true};
+  GpuRecord record{kNow, kNow, 0, 7, GpuRecord::Kind::copy, Stage::compute};
   EXPECT_TRUE(is_possible(record, kNow));
+  GpuRecord stage{0, 0, 0, 7, GpuRecord::Kind::stage, Stage::gpu_augment};
+  EXPECT_TRUE(is_possible(stage, kNow));
 }
 
 TEST(ReportChecks, RejectsImpossibleEvents) {

@@ -91,6 +91,7 @@ others_did = _library.others_did
 timed = _library.timed
 spent_by = _library.spent_by
 handles_batch = _library.handles_batch
+set_step_call = _library.set_step_call
 watch_opens = _library.watch_opens
 opened = _library.opened
 collected = _library.collected
@@ -101,6 +102,8 @@ sample_lines = _library.sample_lines
 gpu_watch = _library.gpu_watch
 gpu_record = _library.gpu_record
 gpu_stop = _library.gpu_stop
+gpu_begin_stage = _library.gpu_begin_stage
+gpu_end_stage = _library.gpu_end_stage
 
 
 class Flags:

@@ -3,7 +3,7 @@ this version of the module lacks is left out, and its time remains `opaque`."""
 
 from typing import Any, Callable, NamedTuple, Optional, Tuple
 
-from loaderscope_guest import chunks, frames, opens
+from loaderscope_guest import chunks, frames, gpu_stages, opens
 from loaderscope_guest.library import STAGES
 
 READ, DECOMPRESS, DECODE, AUGMENT, COLLATE = (
@@ -24,6 +24,8 @@ class Row(NamedTuple):
     looks: Optional[Callable[..., Any]] = None  # receives the result in a batch, and then the arguments
     watches: Optional[Callable[..., Callable[..., Any]]] = None  # makes what is called in its place in a batch
     times: Optional[Callable[[Any, int], None]] = None  # receives what `looks` returns, and the time of the call in ns
+    step_call: Optional[Callable[..., Callable[..., Any]]] = None  # makes what a thread that trains calls in its place
+    only_in_step: bool = False  # not timed in a batch, where it is a part of another function's time
 
 
 TABLE: Tuple[Row, ...] = (
@@ -33,7 +35,8 @@ TABLE: Tuple[Row, ...] = (
     Row("PIL.Image", "Image.resize Image.crop Image.transpose Image.rotate Image.transform Image.filter "
         "Image.thumbnail", AUGMENT, outermost=True),
     Row("torchvision.io.image", "read_file", READ),
-    Row("torchvision.io.image", "read_image decode_image decode_jpeg decode_png decode_webp decode_gif", DECODE),
+    Row("torchvision.io.image", "read_image decode_image decode_png decode_webp decode_gif", DECODE),
+    Row("torchvision.io.image", "decode_jpeg", DECODE, step_call=gpu_stages.decoding),
     Row("torchvision.io.video", "read_video", DECODE),
     Row("torchcodec.decoders._video_decoder", "VideoDecoder.__init__", DECODE, called="opening videos (torchcodec)",
         looks=opens.look_at_video),
@@ -47,6 +50,8 @@ TABLE: Tuple[Row, ...] = (
         times=frames.took),
     Row("torchcodec.decoders._video_decoder", "VideoDecoder.get_frame_played_at VideoDecoder.get_frames_played_at "
         "VideoDecoder.get_frames_played_in_range", DECODE, looks=frames.at_times, times=frames.took),
+    Row("torchcodec.decoders._image_decoders", "decode_image decode_jpeg decode_png decode_webp decode_gif decode_avif "
+        "decode_heic", DECODE, step_call=gpu_stages.decoding),
     Row("torchcodec.decoders._audio_decoder", "AudioDecoder.__init__ AudioDecoder.get_all_samples "
         "AudioDecoder.get_samples_played_in_range", DECODE),
     Row("av.container.core", "open", DECODE, called="opening videos (av.open)", looks=opens.look_at_container),
@@ -79,7 +84,16 @@ TABLE: Tuple[Row, ...] = (
     Row("imageio.v2", "imread", DECODE),
     Row("imageio.v3", "imread", DECODE),
     Row("torchvision.transforms.transforms", "Compose.__call__", AUGMENT, entries=True),
-    Row("torchvision.transforms.v2._container", "Compose.forward", AUGMENT, entries=True),
+    Row("torchvision.transforms.v2._container", "Compose.forward", AUGMENT, entries=True,
+        step_call=gpu_stages.augmenting),
+    Row("torchvision.transforms.v2._container", "RandomApply.forward RandomChoice.forward RandomOrder.forward", AUGMENT,
+        step_call=gpu_stages.augmenting, only_in_step=True),
+    Row("torchvision.transforms.v2._transform", "Transform.forward _RandomApplyTransform.forward", AUGMENT,
+        step_call=gpu_stages.augmenting, only_in_step=True),
+    Row("torchvision.transforms.v2._auto_augment", "AutoAugment.forward RandAugment.forward TrivialAugmentWide.forward "
+        "AugMix.forward", AUGMENT, step_call=gpu_stages.augmenting, only_in_step=True),
+    Row("torchvision.transforms.v2._augment", "_BaseMixUpCutMix.forward", AUGMENT, step_call=gpu_stages.augmenting,
+        only_in_step=True),
     Row("torchvision.transforms.functional", "to_tensor pil_to_tensor normalize resize crop center_crop resized_crop "
         "hflip vflip pad rotate affine", AUGMENT, outermost=True),
     Row("albumentations.core.composition", "Compose.__call__", AUGMENT, entries=True),
@@ -87,7 +101,8 @@ TABLE: Tuple[Row, ...] = (
     Row("torch_geometric.transforms.compose", "Compose.forward", AUGMENT, entries=True),
     Row("audiomentations.core.composition", "Compose.__call__", AUGMENT, entries=True),
     Row("torchio.transforms.augmentation.composition", "Compose.apply_transform", AUGMENT, entries=True),
-    Row("kornia.augmentation.container.augment", "AugmentationSequential.forward", AUGMENT),
+    Row("kornia.augmentation.container.augment", "AugmentationSequential.forward", AUGMENT,
+        step_call=gpu_stages.augmenting),
     Row("transformers.tokenization_utils_base", "PreTrainedTokenizerBase.__call__", AUGMENT),
     Row("tokenizers", "Tokenizer.encode Tokenizer.encode_batch", AUGMENT, outermost=True),
     Row("tiktoken.core", "Encoding.encode Encoding.encode_ordinary", AUGMENT),

@@ -103,9 +103,12 @@ def _instead(function: Callable[..., Any], row: Row, called: str) -> Optional[Ca
 
 
 def _timed_by(row: Row, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    called = "" if row.entries else row.called or f"{row.module}.{name}"
-    return timed(function, row.stage, row.outermost, called, counts_result=row.counts_result and not row.steps,
-                 instead=_instead(function, row, called), injects=not row.called)
+    called = "" if row.entries or row.only_in_step else row.called or f"{row.module}.{name}"
+    own = timed(function, row.stage, row.outermost, called, counts_result=row.counts_result and not row.steps,
+                instead=_instead(function, row, called), injects=not row.called)
+    if row.step_call:
+        library.set_step_call(own, row.step_call(function), row.only_in_step)
+    return own
 
 
 def _patch_all(module: ModuleType, rows: List[Row]) -> None:
