@@ -22,7 +22,7 @@ constexpr Nanos kAtOnce = 100 * kMicrosecond;  // longest pause of the thread af
 constexpr double kLags = 0.1;                  // share of a compute; above it the GPU waits
 
 struct Launching {
-  StageStats before_compute, overlapped_work;
+  StageStats before_compute, overlapped_work, decode, augment;
   std::int64_t steps = 0, waited = 0;  // waited: steps whose thread waited for the GPU
 
   void add(const StepRow& row, Nanos next_ask) {
@@ -30,6 +30,8 @@ struct Launching {
     const Nanos all = next_ask - row.take - (row.copy_end - row.copy_begin);
     before_compute.add(before, 0, 0, 0);
     overlapped_work.add(std::max<Nanos>(all - before, 0), 0, 0, 0);
+    decode.add(row.device.decode, 0, 0, 0);
+    augment.add(row.device.augment, 0, 0, 0);
     ++steps;
     const bool lags = static_cast<double>(before) > kLags * static_cast<double>(row.compute());
     waited += !lags && next_ask >= row.compute_end - kAtOnce ? 1 : 0;
@@ -55,6 +57,9 @@ void fit_launching(const RankRecord& record, FittedCosts::Rank& rank) {
       record.warmup_steps);
   if (launching.steps == 0) return;
   rank.stages[Stage::launch] = MeasuredTimes(launching.before_compute);
+  if (launching.decode.wall > 0) rank.stages[Stage::gpu_decode] = MeasuredTimes(launching.decode);
+  if (launching.augment.wall > 0)
+    rank.stages[Stage::gpu_augment] = MeasuredTimes(launching.augment);
   if (2 * launching.waited > launching.steps) {
     rank.waits_for_compute = true;
     return;
