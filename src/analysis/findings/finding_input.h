@@ -213,6 +213,8 @@ double waited_for_gpu(const FindingInput& facts);  // share of the window for wh
 std::optional<Candidate> cpu_would_do(const FindingInput& facts);
 std::optional<Candidate> silent_fallback(const FindingInput& facts);
 double waited_for_host_decode(const FindingInput& facts);
+std::optional<Candidate> engines_idle(const FindingInput& facts);
+double waited_for_device_decode(const FindingInput& facts);
 
 std::optional<Candidate> pageable_copies(const FindingInput& facts);
 std::optional<Candidate> copy_not_overlapped(const FindingInput& facts);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 
 #include "analysis/decoded_images.h"
@@ -32,6 +33,24 @@ constexpr double kLeftOfAll = 0.05;    // work of the workers that is left at le
 // Reasons that another encoding of the images removes.
 constexpr std::array<std::string_view, 6> kEncodings = {"format", "progressive", "cmyk",
                                                         "coding", "subsampling", "scans"};
+
+constexpr double kEnginesRest = 0.05;  // share of the time, below which they are idle
+// GPUs with engines that decode JPEG, by the documentation of nvJPEG.
+constexpr std::array<std::string_view, 14> kGpusWithEngines = {
+    "A100", "A30",  "H100", "H200", "H800", "H20",   "GH200",
+    "B100", "B200", "B300", "L4",   "L40",  "GB200", "GB300"};
+
+// Returns true for words such as "NVIDIA H100 80GB HBM3" and "L40S".
+bool has_jpeg_engines(const std::optional<std::string>& gpus) {
+  if (!gpus) return false;
+  const auto is_letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  const auto is_named = [&](std::string_view name) {
+    const std::size_t at = gpus->find(name), end = at + name.size();
+    if (at == std::string::npos || (at > 0 && is_letter((*gpus)[at - 1]))) return false;
+    return end == gpus->size() || !is_letter((*gpus)[end]) || (*gpus)[end] == 'S';
+  };
+  return std::any_of(kGpusWithEngines.begin(), kGpusWithEngines.end(), is_named);
+}
 
 bool is_encoding(std::string_view reason) {
   return std::find(kEncodings.begin(), kEncodings.end(), reason) != kEncodings.end();
@@ -67,6 +86,34 @@ std::optional<Candidate> silent_fallback(const FindingInput& facts) {
   const double left = std::max(images.cpu - encoded, kLeftOfAll * encoded);
   candidate.options = {{{std::string(name_of(Stage::decode)) + ".speed",
                          real_to_text(std::round(10 * (left + encoded) / left) / 10)}}};
+  return candidate;
+}
+
+double waited_for_device_decode(const FindingInput& facts) {
+  return facts.share(facts.analysis.account.device.decode);
+}
+
+// A program decodes on a GPU, and not by its engines. They take baseline JPEGs, several at once.
+std::optional<Candidate> engines_idle(const FindingInput& facts) {
+  const double calls = facts.metric(metric::gpu_decode_calls);
+  const double engines = facts.metric(metric::gpu_jpeg_share);  // 0 is left out of a record
+  const bool is_seen = value_of(facts.record.metrics, metric::gpu_sampled).has_value();
+  if (calls <= 0 || !is_seen || engines >= kEnginesRest ||
+      !has_jpeg_engines(facts.record.machine.gpus) ||
+      waited_for_device_decode(facts) < kMinReportedShare)
+    return std::nullopt;
+  const double per_call = facts.metric(metric::gpu_decode_images) / calls;
+  const bool is_whole_batch = 2 * per_call > static_cast<double>(facts.config.loader.batch_size);
+  Candidate candidate;
+  candidate.evidence = fmt::format(
+      "the JPEG engines of the GPU work {} of the time, and the trainer waits {} of the time for "
+      "the GPU to decode, {:.0f} images per call",
+      format_percent(engines), format_percent(waited_for_device_decode(facts)), per_call);
+  candidate.pytorch =
+      is_whole_batch
+          ? "store the images as baseline JPEG: loaderscope data pack PHOTOS tar:SHARDS --encode "
+            "jpeg:90"
+          : "call decode_jpeg(list, device=\"cuda\") on whole batches";
   return candidate;
 }
 

@@ -82,6 +82,19 @@ std::function<void(RunRecord&)> with(const std::string& metric, double value) {
   return [=](RunRecord& record) { add_metric(record, metric, value); };
 }
 
+#define DECODES_ON_GPU                                                   \
+  COMPUTE                                                                \
+  "workers = 8\ncost = decode=4ms\ndecode = hw\ncost = gpu-decode=4ms\n" \
+  "cost = gpu-augment=10us"
+
+// A program calls the decoder once per image.
+void decode_by_calls(RunRecord& record, const char* gpus, double images_per_call) {
+  record.machine.gpus = gpus;
+  add_metric(record, "gpu.sampled", 1);
+  add_metric(record, "gpu_decode.calls", 100);
+  add_metric(record, "gpu_decode.images", 100 * images_per_call);
+}
+
 const FindingScenario kCases[] = {
     {"no-workers", COMPUTE "workers = 0\ncost = decode=2ms",
      COMPUTE "workers = 4\ncost = decode=2ms"},
@@ -148,6 +161,8 @@ const FindingScenario kCases[] = {
        add_metric(record, "decode.by_cpu", 500);
        add_metric(record, "decode.refused_progressive", 100);
      }},
+    {"engines-idle", DECODES_ON_GPU, DECODES_ON_GPU, false,
+     [](RunRecord& record) { decode_by_calls(record, "2 x NVIDIA H100 80GB HBM3", 1); }},
     {"whole-batch-tasks",
      COMPUTE "workers = 4\nprefetch = 1\nsamples = 160\npersistent-workers = true\n"
              "cost = decode=4ms:sleep",
@@ -449,6 +464,23 @@ TEST(Findings, TestsEveryRow) {
   for (const FindingScenario& each : kCases) tested.insert(each.id);
   for (const FindingRow& row : finding_table())
     EXPECT_TRUE(tested.contains(row.row.name)) << row.row.name;
+}
+
+TEST(Findings, AdvisesOnIdleEnginesOfGpu) {
+  const auto advice = [&](const char* gpus, double images_per_call, double engines) {
+    RunRecord record = run(DECODES_ON_GPU);
+    decode_by_calls(record, gpus, images_per_call);
+    if (engines > 0) add_metric(record, "gpu.jpeg_share", engines);
+    const std::vector<Finding> findings = collect_findings(record);
+    const Finding* found = find(findings, "engines-idle");
+    return found != nullptr ? found->pytorch : "";
+  };
+  EXPECT_EQ(advice("NVIDIA L40S", 1, 0),
+            "call decode_jpeg(list, device=\"cuda\") on whole batches");
+  EXPECT_NE(advice("NVIDIA H200", 8, 0.04).find("as baseline JPEG"), std::string::npos);
+  EXPECT_EQ(advice("NVIDIA H200", 8, 0.06), "");
+  EXPECT_EQ(advice("NVIDIA A10, Tesla T4", 1, 0), "");
+  EXPECT_EQ(advice("NVIDIA RTX A1000", 1, 0), "");
 }
 
 TEST(Findings, SortsByRegainedTime) {
