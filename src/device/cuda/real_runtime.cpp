@@ -109,6 +109,9 @@ class RealRuntime : public Runtime {
   Status copy_to_host(void* host, const void* from, std::size_t bytes, Stream stream) override {
     return status(cudaMemcpyAsync(host, from, bytes, cudaMemcpyDeviceToHost, native(stream)));
   }
+  Status copy_on_device(void* to, const void* from, std::size_t bytes, Stream stream) override {
+    return status(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, native(stream)));
+  }
 
   Status spin(const Spin& spin, Stream stream) override {
     return status(launch_spin(spin, native(stream)));

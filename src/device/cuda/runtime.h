@@ -111,6 +111,7 @@ class Runtime {
   virtual Status unregister_host(void* place) = 0;
   virtual Status copy_to_device(void* to, const void* host, std::size_t bytes, Stream stream) = 0;
   virtual Status copy_to_host(void* host, const void* from, std::size_t bytes, Stream stream) = 0;
+  virtual Status copy_on_device(void* to, const void* from, std::size_t bytes, Stream stream) = 0;
 
   virtual Status spin(const Spin& spin, Stream stream) = 0;
   virtual Status gate(const Gate& gate, Stream stream) = 0;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -50,6 +51,11 @@ nvjpeg::Subsampling subsampling(std::string_view name) {
 
 std::span<const std::byte> stored_bytes(const JpegBatch& batch, std::size_t i) {
   return std::as_bytes(std::span(batch.data[i], batch.lengths[i]));
+}
+
+std::int64_t count_pixels(std::span<const std::byte> stored) {
+  const dataset::ImageFacts facts = dataset::image_facts(stored);
+  return facts.width * facts.height;
 }
 
 bool is_same(const std::optional<Region>& a, const std::optional<Region>& b) {
@@ -288,7 +294,10 @@ Code PretendNvjpeg::decode(nvjpeg::Handle handle, nvjpeg::State state, const Jpe
   }
   std::vector<Decoded> images;
   std::size_t bytes = 0, stored = 0;
+  std::int64_t most_pixels = 0;
   for (std::size_t i = 0; i < batch.count; ++i) {
+    if (pixel_rate > 0) most_pixels = std::max(most_pixels, count_pixels(stored_bytes(batch, i)));
+    if (!writes_pixels) continue;
     std::optional<Decoded> decoded = decode_one(batch, i);
     if (!decoded) return damaged_gives;
     bytes += decoded->rgb.size();
@@ -299,8 +308,10 @@ Code PretendNvjpeg::decode(nvjpeg::Handle handle, nvjpeg::State state, const Jpe
   if (calls("decode") == hangs_at) runtime_.hang(stream);
   const std::size_t together = has_engines ? std::size_t{engines} * cores : 1;
   const auto rounds = static_cast<Nanos>((batch.count + together - 1) / together);
+  Nanos each = image_takes;
+  if (pixel_rate > 0) each += std::llround(static_cast<double>(most_pixels) / pixel_rate);
   *used.is_busy = true;
-  runtime_.submit_work(stream, "jpeg", rounds * image_takes,
+  runtime_.submit_work(stream, "jpeg", rounds * each,
                        [images = std::move(images), is_busy = used.is_busy] {
                          for (const Decoded& image : images) image.write();
                          *is_busy = false;

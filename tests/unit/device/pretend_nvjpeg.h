@@ -25,7 +25,9 @@ class PretendNvjpeg : public Nvjpeg {
   // The script.
   unsigned engines = 7, cores = 1;  // no engines: as on a GPU without
   bool has_regions = true;
-  Nanos image_takes = 45 * kMicrosecond;        // on one core of an engine, or with CUDA
+  Nanos image_takes = 45 * kMicrosecond;  // on one core of an engine, or with CUDA
+  double pixel_rate = 0;      // pixels per ns, in addition; 0: an image takes the same at any size
+  bool writes_pixels = true;  // false: a call only takes its time
   Code damaged_gives = Code::execution_failed;  // a batch with an image that libjpeg cannot decode
   std::map<int, Code> call_gives;               // results of decode calls, counted from 1
   // The result of each batch that has this image.

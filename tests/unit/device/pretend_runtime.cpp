@@ -117,9 +117,26 @@ Status PretendRuntime::free_event(Event) {
 }
 
 void PretendRuntime::submit(Stream stream, Task task) {
+  auto& own = *static_cast<PretendStream*>(stream.handle);
   task.submitted = clock();
-  static_cast<PretendStream*>(stream.handle)->tasks.push_back(std::move(task));
+  if (task.kind == Kind::work) {
+    task.duration = std::llround(static_cast<double>(task.duration) / scripted_speed(task, own));
+    own.last = task.noted.what;
+  }
+  own.tasks.push_back(std::move(task));
   advance();
+}
+
+double PretendRuntime::scripted_speed(const Task& task, const PretendStream& own) const {
+  const auto rules = slowed.find(task.noted.what);
+  if (rules == slowed.end()) return 1;
+  double speed = 1;
+  for (const auto& other : streams_) {
+    const auto rule = rules->second.find(other->last);
+    if (other.get() != &own && other->tail > clock() && rule != rules->second.end())
+      speed *= rule->second;
+  }
+  return speed;
 }
 
 void PretendRuntime::advance() {
@@ -364,6 +381,16 @@ Status PretendRuntime::copy_to_host(void* host, const void* from, std::size_t by
   return copy_to_device(host, from, bytes, stream);
 }
 
+Status PretendRuntime::copy_on_device(void* to, const void* from, std::size_t bytes,
+                                      Stream stream) {
+  const Lock lock(mutex_);
+  const Status status = called("copy_on_device");
+  if (!status.ok()) return status;
+  const double moved = 2 * static_cast<double>(bytes);
+  launch_work(stream, "device copy", static_cast<Nanos>(moved / memory_rate), to, from);
+  return {};
+}
+
 // --- kernels ---
 
 void PretendRuntime::launch_work(Stream stream, const std::string& what, Nanos duration,
@@ -414,10 +441,10 @@ Status PretendRuntime::augment(const AugmentJob& job, Stream stream) {
   if (!status.ok()) return status;
   if (job.size > kMaxKernelSize) return {1, "cudaErrorInvalidValue"};  // too much shared memory
   Task task;
-  task.duration = job.values();
+  task.duration = static_cast<Nanos>(static_cast<double>(job.values()) / augment_rate);
   task.noted.what = "augment";
   task.noted.place = job.out;
-  task.action = [job] { augment_on_host(job); };
+  if (makes_samples) task.action = [job] { augment_on_host(job); };
   submit(stream, std::move(task));
   return {};
 }

@@ -27,6 +27,9 @@ class PretendRuntime : public Runtime {
   double drift = 0;  // seconds that the device's clock gains per second
   Nanos event_latency = kMicrosecond;
   double copy_rate = 25;      // bytes per ns
+  double memory_rate = 1500;  // bytes per ns that a copy on the device moves
+  double augment_rate = 1;    // values per ns
+  bool makes_samples = true;  // false: `augment` only takes its time
   Nanos context_takes = 0;    // extra time of the first page-locking, which makes the context
   double lock_rate = 0;       // bytes per ns; 0: page-locking takes no time
   Nanos kernel_cost = 0;      // time of a kernel that spins, without its spin
@@ -36,6 +39,9 @@ class PretendRuntime : public Runtime {
   // other threads out of the runtime, as a driver does for pageable memory.
   bool copies_block = false;
   Bytes memory = Bytes{1} << 40, host_memory = Bytes{1} << 40;
+  // slowed["gemm"]["jpeg"] = 0.5: a product that is submitted while images are decoded on another
+  // stream has half of its speed.
+  std::map<std::string, std::map<std::string, double>> slowed;
   // From the `after`-th call on, `call` fails with that error.
   void fail(const std::string& call, int after, const std::string& name);
 
@@ -86,6 +92,7 @@ class PretendRuntime : public Runtime {
   Status unregister_host(void* place) override;
   Status copy_to_device(void* to, const void* host, std::size_t bytes, Stream stream) override;
   Status copy_to_host(void* host, const void* from, std::size_t bytes, Stream stream) override;
+  Status copy_on_device(void* to, const void* from, std::size_t bytes, Stream stream) override;
   Status spin(const Spin& spin, Stream stream) override;
   Status gate(const Gate& gate, Stream stream) override;
   Status normalise(const Normalisation& job, Stream stream) override;
@@ -116,6 +123,7 @@ class PretendRuntime : public Runtime {
   struct PretendStream {
     std::deque<Task> tasks;  // tasks whose end is unknown
     Nanos tail = 0;
+    std::string last;  // the work that was submitted last
     bool capturing = false;
     std::vector<Spin> captured;
   };
@@ -127,6 +135,7 @@ class PretendRuntime : public Runtime {
   void advance();
   bool advance(PretendStream& stream);
   void run_ended_actions();
+  double scripted_speed(const Task& task, const PretendStream& own) const;
   bool pass_gate(const Task& task, Nanos at);
   Status take_memory(std::size_t bytes, Bytes& left, void*& place);  // page-aligned
   void launch_work(Stream stream, const std::string& what, Nanos duration,
