@@ -5,19 +5,16 @@
 #include <cmath>
 
 #include "analysis/wording.h"
-#include "dataset/options.h"
-#include "dataset/photograph.h"
 #include "loaderscope/decode.h"
+#include "probe/made_images.h"
 #include "probe/measurement.h"
 
 namespace loaderscope::probe {
 namespace {
 
-using Image = std::vector<std::byte>;
-
-std::vector<Image> stored_images(const ProbedData& data, const std::atomic<int>& stop) {
+std::vector<StoredImage> stored_images(const ProbedData& data, const std::atomic<int>& stop) {
   constexpr std::size_t kMax = 64;
-  std::vector<Image> images;
+  std::vector<StoredImage> images;
   const auto reader = data.source()->make_reader();
   if (!reader) return images;
   Bytes sum = 0;
@@ -37,28 +34,8 @@ std::vector<Image> stored_images(const ProbedData& data, const std::atomic<int>&
   return images;
 }
 
-// Makes images like `data make`.
-std::vector<Image> made_images() {
-  constexpr int kImages = 8;
-  const dataset::MakeOptions like;
-  const dataset::FormatRow& format = dataset::format_row(like.format);
-  if (format.encode == nullptr)
-    throw RunError(format.row.reason_not_available().value_or("JPEG cannot be made here"));
-  std::vector<Image> images(kImages);
-  dataset::Photographer photographer;
-  for (int i = 0; i < kImages; ++i) {
-    const double busyness = 2.0 * (i + 0.5) / kImages - 1;
-    const auto& picture = photographer.take(
-        {like.size.width, like.size.height, like.seed, static_cast<std::uint64_t>(i), busyness});
-    dataset::LossySettings settings;
-    settings.quality = like.quality;
-    format.encode(picture, settings, images[static_cast<std::size_t>(i)]);
-  }
-  return images;
-}
-
 // One thread's, over all images again and again.
-Work decoding_work(const std::vector<Image>& images, std::size_t first) {
+Work decoding_work(const std::vector<StoredImage>& images, std::size_t first) {
   return [&images, at = first, decoder = std::shared_ptr(make_any_decoder({}))]() mutable {
     const ImageHeader header = decoder->open(images[at++ % images.size()]);
     decoder->decode({0, 0, header.width, header.height});
@@ -76,7 +53,7 @@ Figure decode_figure(int threads, const Rate& rate, const std::string& condition
 }  // namespace
 
 std::vector<Work> decoding_of_made_images(std::size_t threads) {
-  const auto images = std::make_shared<const std::vector<Image>>(made_images());
+  const auto images = std::make_shared<const std::vector<StoredImage>>(make_default_images());
   std::vector<Work> works;
   for (std::size_t i = 0; i < threads; ++i)
     works.push_back([images, work = decoding_work(*images, i)] { return work(); });
@@ -87,13 +64,12 @@ void measure_decoding(const ProbeContext& probing, Outcome& outcome) {
   const bool is_of_data = probing.data.source() != nullptr && probing.data.why_none().empty();
   if (is_of_data && !probing.data.has_images())
     throw RunError("the data are no images: nothing is decoded");
-  const std::vector<Image> images =
-      is_of_data ? stored_images(probing.data, probing.stop) : made_images();
+  const std::vector<StoredImage> images =
+      is_of_data ? stored_images(probing.data, probing.stop) : make_default_images();
   if (images.empty()) throw RunError("none of the first samples of the data can be decoded");
-  double bytes = 0;
-  for (const Image& image : images) bytes += static_cast<double>(image.size());
-  const std::string what = (is_of_data ? "images of the data of " : "made images of ") +
-                           two_digits(bytes / static_cast<double>(images.size()));
+  const double bytes = mean_bytes(images);
+  const std::string what =
+      (is_of_data ? "images of the data of " : "made images of ") + two_digits(bytes);
 
   const CpuSet& cores = probing.cpus.one_of_each_core;
   const CpuSet& all = probing.cpus.all;
@@ -126,7 +102,7 @@ void measure_decoding(const ProbeContext& probing, Outcome& outcome) {
   outcome.ceilings.push_back({.supply = MachineResource::decoding,
                               .per_s = best.value,
                               .per_core_s = per_core,
-                              .sample_bytes = bytes / static_cast<double>(images.size())});
+                              .sample_bytes = bytes});
   outcome.answer = fmt::format("{} decode {} images/s", format_cores(probing.cpus.usable),
                                format_rate(all_cores.value));
   if (best.at < all_cores.at)  // more threads only take from each other

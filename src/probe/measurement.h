@@ -51,6 +51,9 @@ void measure_memory(const ProbeContext& probing, Outcome& outcome);
 void measure_processes(const ProbeContext& probing, Outcome& outcome);
 void measure_gpus(const ProbeContext& probing, Outcome& outcome);
 void measure_gpus_together(const ProbeContext& probing, Outcome& outcome);
+void measure_jpeg_engines(const ProbeContext& probing, Outcome& outcome);
+void measure_augment_kernel(const ProbeContext& probing, Outcome& outcome);
+void measure_gpu_share(const ProbeContext& probing, Outcome& outcome);
 void measure_video_engines(const ProbeContext& probing, Outcome& outcome);
 void measure_gpu_storage(const ProbeContext& probing, Outcome& outcome);
 // The last part of it, with the library and the GPU. Throws RunError if no read is direct.

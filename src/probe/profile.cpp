@@ -70,6 +70,16 @@ const Ceiling* Profile::ceiling(MachineResource supply) const {
   return nullptr;
 }
 
+const Figure* Profile::figure(std::string_view measurement, std::string_view name) const {
+  for (const auto& [probe, outcome] : probes) {
+    if (probe != measurement) continue;
+    for (const Figure& figure : outcome.figures) {
+      if (figure.name == name) return &figure;
+    }
+  }
+  return nullptr;
+}
+
 std::string Profile::sentence() const {
   std::string text;
   for (const auto& [name, outcome] : probes) {

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "device/cuda/nvjpeg_library.h"
 #include "device/cuda/runtime.h"
 #include "loaderscope/units.h"
 
@@ -120,6 +121,8 @@ struct Profile {
 
   std::string sentence() const;                          // describes the ceilings of the machine
   const Ceiling* ceiling(MachineResource supply) const;  // null: not measured
+  // null: not measured
+  const Figure* figure(std::string_view measurement, std::string_view name) const;
 };
 
 struct ProfileOptions {
@@ -132,6 +135,8 @@ struct ProfileOptions {
   bool quick = false;
   Bytes read_at_most = 0;  // limit for storage; 0: a default that is announced
   std::shared_ptr<cuda::Runtime> runtime;
+  cuda::FindNvjpeg find_nvjpeg = cuda::find_nvjpeg;
+  Nanos gpu_timeout = 10 * kSecond;  // time that a GPU has for work after the end of a measurement
   std::string nvml = "libnvidia-ml.so.1";
   std::function<void(std::string_view name, double fraction)> on_progress{};
 };

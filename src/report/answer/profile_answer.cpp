@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "analysis/wording.h"
 #include "report/answer/answers.h"
@@ -68,14 +69,17 @@ TextTable needs_table(const DemandAnswer& answer) {
   return table;
 }
 
-// Returns the first clause of the text of each measurement.
+// Returns the first clause of the text of each measurement. A reason that several have is written
+// once.
 TextTable measured_table(const Profile& profile) {
   TextTable table("lw");
+  std::set<std::string> reasons;
   std::size_t count = 0;
   for (const auto& [name, outcome] : profile.probes) {
     if (count == kMaxMeasurements) break;
     const std::string& text = outcome.answer;
     if (text.empty() && outcome.why_not.empty()) continue;
+    if (text.empty() && !reasons.insert(outcome.why_not).second) continue;
     ++count;
     table.add({name, text.empty() ? "not measured: " + plain_figures(outcome.why_not)
                                   : plain_figures(text)});

@@ -127,8 +127,7 @@ TEST(DeviceImages, PredictsRunThatItMeasured) {
   const Photos photos(37);
   for (const std::string place : {"decode=hw", "decode=split:0.5"}) {
     SCOPED_TRACE(place);
-    const FittedModel model(
-        run_on_device(photos, place + " workers=1 compute=1ms").record);
+    const FittedModel model(run_on_device(photos, place + " workers=1 compute=1ms").record);
     const Prediction base = model.fitted(), means = model.predict_at_means();
     EXPECT_GT(base.account.device.decode + base.account.device.shared, 0);
     EXPECT_NEAR(means.samples_per_s / base.samples_per_s, 1, 0.2);

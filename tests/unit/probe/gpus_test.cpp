@@ -88,7 +88,8 @@ TEST(Measurements, ForksProcessesBeforeCudaHasContext) {
     return std::find_if(rows.begin(), rows.end(),
                         [&](const Measurement& row) { return row.row.name == name; });
   };
-  for (const char* cuda_row : {"memory", "gpu", "gpus-together", "video-engines", "gpu-storage"})
+  for (const char* cuda_row : {"memory", "gpu", "gpus-together", "jpeg-engines", "augment-kernel",
+                               "gpu-share", "video-engines", "gpu-storage"})
     EXPECT_LT(place("processes"), place(cuda_row)) << cuda_row;
 }
 
