@@ -118,6 +118,43 @@ double per_s(const Profile& profile, MachineResource supply) {
   return ceiling == nullptr ? 0 : ceiling->per_s;
 }
 
+double value_of_figure(const Profile& profile, std::string_view measurement,
+                       const std::string& name) {
+  const probe::Figure* figure = profile.figure(measurement, name);
+  return figure == nullptr ? 0 : figure->value;
+}
+
+// Prefers the engines to CUDA kernels, as `--decode gpu` does.
+void add_decoding_by_gpu(const Profile& profile, ProbedRates& rates) {
+  constexpr std::string_view kRow = "jpeg-engines";
+  for (const std::string way : {"engines", "cuda"}) {
+    const double pixels = value_of_figure(profile, kRow, way + "_pixels_per_s");
+    if (pixels <= 0) continue;
+    rates.gpu_decode_pixels_per_s = pixels;
+    rates.gpu_decode_image_s = value_of_figure(profile, kRow, way + "_image_s");
+    rates.gpu_decode_cpu_s = value_of_figure(profile, kRow, way + "_cpu_s");
+    return;
+  }
+}
+
+// Returns the share of its speed that a training loses. 0 means unknown, so a training that loses
+// nothing gets the least share.
+double taken_share(const Profile& profile, const std::string& kept_figure) {
+  constexpr double kMinTaken = 1e-4;
+  const probe::Figure* kept = profile.figure("gpu-share", kept_figure);
+  return kept == nullptr ? 0 : std::clamp(1 - kept->value, kMinTaken, 1.0);
+}
+
+void add_work_of_gpu(const Profile& profile, ProbedRates& rates) {
+  add_decoding_by_gpu(profile, rates);
+  const double samples = value_of_figure(profile, "augment-kernel", "f32_samples");
+  if (samples > 0) rates.gpu_augment_sample_s = 1 / samples;
+  rates.gpu_decode_taken = taken_share(profile, "products_during_decode");
+  rates.gpu_decode_taken_of_copies = taken_share(profile, "copies_during_decode");
+  rates.gpu_augment_taken = taken_share(profile, "products_during_augment");
+  rates.gpu_augment_taken_of_copies = taken_share(profile, "copies_during_augment");
+}
+
 }  // namespace
 
 std::string save_machine(const Profile& profile) {
@@ -157,6 +194,7 @@ ProbedRates known_rates(const std::string& given, const MachineFacts& machine,
     rates.storage_bytes_per_s = per_s(*profile, MachineResource::storage);
   rates.copied_bytes_per_s = per_s(*profile, MachineResource::copying);
   rates.link_bytes_per_s = per_s(*profile, MachineResource::link);
+  add_work_of_gpu(*profile, rates);
   return rates;
 }
 
