@@ -235,6 +235,23 @@ std::string draw_facts(const Profile& profile) {
   return drawn(boxes);
 }
 
+bool is_first_with_reason(const Profile& profile, const std::string& name, const Outcome& outcome) {
+  const auto has_reason = [&](const auto& probe) {
+    return probe.second.why_not == outcome.why_not;
+  };
+  const auto first = std::find_if(profile.probes.begin(), profile.probes.end(), has_reason);
+  return first->first == name;
+}
+
+// "gpus-together, jpeg-engines"
+std::string rows_with_reason(const Profile& profile, const std::string& why_not) {
+  std::string names;
+  for (const auto& [name, outcome] : profile.probes) {
+    if (outcome.why_not == why_not) names += (names.empty() ? "" : ", ") + name;
+  }
+  return names;
+}
+
 }  // namespace
 
 void write_profile_text(TextReport& reading, const Profile& profile, const ReportStyle& style) {
@@ -246,9 +263,10 @@ void write_profile_text(TextReport& reading, const Profile& profile, const Repor
     write_series(screen, outcome);
   }
   for (const auto& [name, outcome] : profile.probes) {
-    if (!outcome.why_not.empty())
+    if (!outcome.why_not.empty() && is_first_with_reason(profile, name, outcome))
       screen.line(LinePriority::basis,
-                  fmt::format("No measurement of {}: {}", name, outcome.why_not));
+                  fmt::format("No measurement of {}: {}",
+                              rows_with_reason(profile, outcome.why_not), outcome.why_not));
     for (const std::string& note : outcome.notes) screen.note(LinePriority::detail, note);
   }
   for (const std::string& note : profile.notes) screen.note(LinePriority::basis, note);

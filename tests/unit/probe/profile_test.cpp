@@ -370,6 +370,18 @@ TEST(SavedProfile, RejectsAnotherSchemaInOneSentence) {
   }
 }
 
+TEST(ProfileReport, WritesReasonOfSeveralRowsOnce) {
+  Profile profile;
+  for (const char* row : {"gpu", "jpeg-engines", "gpu-share"})
+    profile.probes.emplace_back(row, Outcome{}).second.why_not = "built without CUDA";
+  profile.probes[0].second.why_not = "there is no GPU";
+  std::ostringstream out;
+  find_row("table", report_table()).write(out, make_result(profile, "1.0"), {});
+  EXPECT_THAT(out.str(), HasSubstr("No measurement of gpu: there is no GPU\n"));
+  EXPECT_THAT(out.str(),
+              HasSubstr("No measurement of jpeg-engines, gpu-share: built without CUDA\n"));
+}
+
 TEST(ProfileReport, SaysTheAnswersFirst) {
   Profile profile = made_profile("bad", 26.9e9);
   judge_against(profile, fleet());

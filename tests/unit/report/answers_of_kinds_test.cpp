@@ -334,6 +334,18 @@ TEST(AnswerOfProfile, ReportsCapacityOfMachine) {
               HasSubstr("not measured: there is no data"));
 }
 
+TEST(AnswerOfProfile, WritesReasonOfSeveralRowsOnce) {
+  probe::Profile profile;
+  for (const char* row : {"gpus-together", "jpeg-engines", "augment-kernel"}) {
+    probe::Outcome outcome;
+    outcome.why_not = "built without CUDA";
+    profile.probes.emplace_back(row, outcome);
+  }
+  const std::string text = text_of_answer(probe::answer_profile(profile));
+  EXPECT_THAT(text, HasSubstr("gpus-together  not measured: built without CUDA"));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("augment-kernel")));
+}
+
 TEST(AnswerOfProfile, ComparesCapacityWithDemand) {
   probe::Profile profile;
   profile.cores = 112;
