@@ -40,9 +40,9 @@ AugmentBatch::AugmentBatch(ProbedGpu& gpu) : job_(make_job(Transfer::f32)) {
   std::size_t pixels = 0;
   for (std::int64_t i = 0; i < kAugmentBatch; ++i) {
     recipes.push_back(augmenter->choose(0, i, {kAugmentedImage.width, kAugmentedImage.height}));
-    pixels += region_bytes(recipes.back().region);
+    pixels += ProbedGpu::aligned(region_bytes(recipes.back().region));
+    read_bytes_ += static_cast<double>(region_bytes(recipes.back().region));
   }
-  read_bytes_ = static_cast<double>(pixels);
   auto* place = static_cast<std::uint8_t*>(gpu.memory(pixels));
   gpu.check(gpu.runtime().fill(place, kGrey, pixels));
   constexpr std::size_t kTable = kAugmentBatch * sizeof(cuda::SampleJob);
@@ -52,7 +52,7 @@ AugmentBatch::AugmentBatch(ProbedGpu& gpu) : job_(make_job(Transfer::f32)) {
     host[i] = cuda::make_sample_job(
         options, recipes[i],
         {place, std::size_t{3} * static_cast<std::size_t>(region.width), region});
-    place += region_bytes(region);
+    place += ProbedGpu::aligned(region_bytes(region));
   }
   auto* const table = static_cast<cuda::SampleJob*>(gpu.memory(kTable));
   const cuda::Stream stream = gpu.stream();

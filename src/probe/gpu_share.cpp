@@ -26,7 +26,7 @@ constexpr ImageSize kDecodedImage{500, 375};
 
 // A training or a production: a loop with its rate alone in the present round.
 struct NamedLoop {
-  std::string name, condition;
+  std::string name, words, condition;  // `words`: name for people
   GpuLoop* loop;
   double alone = 0;  // pieces per second
 };
@@ -83,13 +83,15 @@ class GpuShareRow {
   void measure() {
     if (!products_.calibrate() || !copies_.calibrate()) throw RunError("it was stopped");
     make_decoding();
-    std::array training = {NamedLoop{"products", products_.description(), &products_},
-                           NamedLoop{"copies", copies_.description(), &copies_}};
+    std::array training = {
+        NamedLoop{"products", "matrix products", products_.description(), &products_},
+        NamedLoop{"copies", "copies", copies_.description(), &copies_}};
     std::vector<NamedLoop> productions;
-    if (decoding_) productions.push_back({"decode", decoding_->condition(), &decoding_->loop});
+    if (decoding_)
+      productions.push_back({"decode", "decoding", decoding_->condition(), &decoding_->loop});
     productions.push_back(
-        {"augment", fmt::format("{} crops of {} to f16", kAugmentSide, kAugmentedImage.text()),
-         &augment_});
+        {"augment", "augmentation",
+         fmt::format("{} crops of {} to f16", kAugmentSide, kAugmentedImage.text()), &augment_});
     std::vector<LoopPair> pairs;
     for (NamedLoop& production : productions) {
       for (NamedLoop& one : training) pairs.push_back({&one, &production});
@@ -149,9 +151,9 @@ class GpuShareRow {
       outcome_.figures.push_back(kept);
       outcome_.figures.push_back(own);
       outcome_.lines.push_back(
-          fmt::format("{} during {}: {} of their speed, and {} of the speed of {}",
-                      pair.training->name, pair.production->name, format_percent(kept.value),
-                      format_percent(own.value), pair.production->name));
+          fmt::format("{} of the GPU keep {} of their speed during {}, which keeps {} of its own",
+                      pair.training->words, format_percent(kept.value), pair.production->words,
+                      format_percent(own.value)));
     }
     const auto decode = taken.find("decode");
     outcome_.answer = decode != taken.end() ? answer("decoding", decode->second)

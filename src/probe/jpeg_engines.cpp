@@ -27,6 +27,7 @@ constexpr int kLineBatch = 64;  // the batch whose rates give the line
 constexpr int kBatches[] = {kLineBatch, 32, 256};
 // Pieces of the shortest measurement: two that lead, one that counts, and two in flight.
 constexpr double kMinPieces = 5;
+constexpr double kMoment = 0.5;  // seconds
 
 // CPU time of all threads of the process.
 double process_cpu_s() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
@@ -36,7 +37,6 @@ struct JpegCase {
   const LockedImages* images = nullptr;
   int batch = 0;
 
-  double pixels() const { return images->size.pixels() * batch; }
   std::string name() const { return fmt::format("{}_{}", images->size.text(), batch); }
 };
 
@@ -62,16 +62,18 @@ class JpegEnginesRow {
  private:
   std::vector<Backend> find_backends() {
     const cuda::JpegEngines found = cuda::ask_for_engines(*nvjpeg_);
-    if (!found.are_usable()) {
-      if (!found.are_missing())
-        outcome_.notes.push_back(fmt::format("JPEG engines are not measured: nvJPEG reports {}",
-                                             cuda::name_of(found.code)));
+    who_ = "CUDA kernels";
+    if (found.are_missing()) {
+      who_ = "no JPEG engines, CUDA kernels";
       add("engines", "count", 0, "");
-      return {Backend::gpu_hybrid};
+    } else if (!found.are_usable()) {
+      outcome_.notes.push_back(fmt::format("JPEG engines are not measured: nvJPEG reports {}",
+                                           cuda::name_of(found.code)));
     }
+    if (!found.are_usable()) return {Backend::gpu_hybrid};
+    who_ = plural(found.count, "JPEG engine");
     add("engines", "count", found.count, "");
     add("cores", "count", found.cores, "");
-    engines_ = found.count;
     if (probing_.options.quick) return {Backend::hardware};
     return {Backend::hardware, Backend::gpu_hybrid};
   }
@@ -103,7 +105,7 @@ class JpegEnginesRow {
       for (const LockedImages& images : images_) {
         const Nanos left = std::max<Nanos>(until - monotonic_now(), 0);
         const JpegCase one{&images, batch};
-        if (!fits(one, left)) {
+        if (!fits(way(backend), one, left)) {
           left_out.push_back(one.name());
         } else if (!measure_case(decoder, one, left / static_cast<Nanos>(cases_left), line)) {
           return;
@@ -117,9 +119,20 @@ class JpegEnginesRow {
     add_line(backend, line);
   }
 
-  // Asks whether the shortest measurement ends in time, by the slowest pixels so far.
-  bool fits(const JpegCase& one, Nanos left) const {
-    return one.pixels() * pixel_s_ * kMinPieces <= seconds(left) || one.batch == kLineBatch;
+  // Asks whether the shortest measurement ends in time, by the rate in the batches of the line. A
+  // size without a rate is compared with the one before it. It may take a moment longer, because
+  // the line needs two sizes.
+  bool fits(const std::string& name, const JpegCase& one, Nanos left) const {
+    const ImageSize& size = one.images->size;
+    double image_s = 0;
+    bool is_known = false;
+    for (const MeasuredRate& rate : rates_) {
+      if (rate.name != name || is_known) continue;
+      is_known = rate.size == size;
+      image_s = size.pixels() / rate.size.pixels() / rate.per_s;
+    }
+    const double allowed = is_known ? seconds(left) : std::max(seconds(left), kMoment);
+    return kMinPieces * one.batch * image_s <= allowed;
   }
 
   // Returns false for a stop.
@@ -137,7 +150,6 @@ class JpegEnginesRow {
     figure.series = fmt::format("{}, {}", name, one.images->size.text());
     figure.at = one.batch;
     outcome_.figures.push_back(figure);
-    pixel_s_ = 1 / (per_s * one.images->size.pixels());
     rates_.push_back({name, one.images->size, per_s});
     if (one.batch != kLineBatch) return true;
     line.push_back({one.images->size.pixels(), 1 / per_s});
@@ -157,7 +169,7 @@ class JpegEnginesRow {
     add(name + "_cpu_s", "s", cpu_s, version(), false);
     outcome_.lines.push_back(
         fmt::format("JPEG by {}: {} an image and {:.3g} MP/s, {} of CPU time an image",
-                    backend == Backend::hardware ? plural(engines_, "engine") : "CUDA kernels",
+                    backend == Backend::hardware ? "the engines" : "CUDA kernels",
                     format_duration(std::llround(line->image_s * 1e9)), line->pixels_per_s / 1e6,
                     format_duration(std::llround(cpu_s * 1e9))));
   }
@@ -170,9 +182,7 @@ class JpegEnginesRow {
     for (const MeasuredRate& rate : rates_) {
       if (rate.name == way(best) && has_size(rate)) most = std::max(most, rate.per_s);
     }
-    const std::string who = engines_ > 0 ? plural(engines_, "JPEG engine")
-                                         : std::string("no JPEG engines, CUDA kernels");
-    outcome_.answer = fmt::format("{}: {} images/s of {}", who, format_rate(most), size.text());
+    outcome_.answer = fmt::format("{}: {} images/s of {}", who_, format_rate(most), size.text());
     outcome_.facts.push_back({"nvJPEG", nvjpeg_->version().text()});
   }
 
@@ -204,11 +214,10 @@ class JpegEnginesRow {
   Outcome& outcome_;
   ProbedGpu gpu_;
   std::shared_ptr<cuda::Nvjpeg> nvjpeg_;
-  std::int64_t engines_ = 0;
+  std::string who_;  // decoder in the answer
   std::vector<LockedImages> images_;
   std::vector<MeasuredRate> rates_;
   std::map<std::string, std::vector<double>> cpu_times_;
-  double pixel_s_ = 0;  // time of a pixel in the last case
 };
 
 }  // namespace

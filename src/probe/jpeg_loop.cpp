@@ -17,8 +17,8 @@ constexpr std::size_t kMinPinnedArena = std::size_t{64} << 20;
 constexpr std::size_t kBatchesInFlight = 2;
 
 std::size_t rgb_bytes(const ImageSize& size) {
-  return std::size_t{3} * static_cast<std::size_t>(size.width) *
-         static_cast<std::size_t>(size.height);
+  return ProbedGpu::aligned(std::size_t{3} * static_cast<std::size_t>(size.width) *
+                            static_cast<std::size_t>(size.height));
 }
 
 cuda::JpegDecoderOptions decoder_options(cuda::nvjpeg::Backend backend, const ImageSize& largest) {

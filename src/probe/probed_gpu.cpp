@@ -12,6 +12,7 @@ namespace loaderscope::probe {
 namespace {
 
 constexpr Nanos kPause = 50 * kMicrosecond;
+constexpr std::size_t kAlignment = 256;  // same as for pixels in production
 
 std::string without_full_stop(std::string sentence) {
   if (sentence.ends_with('.')) sentence.pop_back();
@@ -30,7 +31,7 @@ cuda::Runtime& usable_runtime(cuda::Runtime* runtime) {
 ProbedGpu::ProbedGpu(const ProbeContext& probing)
     : probing_(probing),
       runtime_(usable_runtime(probing.options.runtime.get())),
-      stop_(probing.stop, probing.until + probing.options.gpu_timeout),
+      stop_(probing.stop, std::max(probing.until, monotonic_now()) + probing.options.gpu_timeout),
       objects_(runtime_, "GPU 0"),
       idle_(objects_.event()) {
   cuda::Properties properties;
@@ -58,6 +59,10 @@ std::size_t ProbedGpu::usable_memory() {
   std::size_t free = 0, total = 0;
   check(runtime_.memory_info(free, total));
   return free / 2;
+}
+
+std::size_t ProbedGpu::aligned(std::size_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
 void* ProbedGpu::memory(std::size_t bytes) { return objects_.memory(bytes, "memory for probe"); }

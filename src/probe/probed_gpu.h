@@ -35,6 +35,8 @@ class ProbedGpu {
   // Returns half of the free memory. The rest belongs to the training.
   std::size_t usable_memory();
   void* memory(std::size_t bytes);
+  // Returns the distance between the pixels of two images.
+  static std::size_t aligned(std::size_t bytes);
   void* host_memory(std::size_t bytes);  // page-locked
   void check(const cuda::Status& status) const { objects_.check("probe", status); }
   // Waits for the work of a stream. Returns false for a stop of the user.

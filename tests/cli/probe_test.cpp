@@ -30,8 +30,8 @@ TEST(Probe, SavesQuickProfileAndLeavesNoOtherFiles) {
   EXPECT_THAT(ended.out, HasSubstr(" samples/s: "));
   const json result = json::parse(folder.read("p.json"));
   EXPECT_EQ(result["schema"], "loaderscope.probe/1");
-  for (const char* name :
-       {"limits", "topology", "clock", "storage", "decode", "memory", "processes", "gpu"})
+  for (const char* name : {"limits", "topology", "clock", "storage", "decode", "memory",
+                           "processes", "gpu", "jpeg-engines", "augment-kernel", "gpu-share"})
     EXPECT_TRUE(result["probes"].contains(name)) << name;
   EXPECT_TRUE(result["probes"]["storage"]["why_not"].is_null()) << result["probes"]["storage"];
   EXPECT_GT(result["probes"]["storage"]["most_read_bytes"], 0);
