@@ -53,10 +53,12 @@ class JpegEnginesRow {
       if (!probing_.is_running()) break;
       images_.push_back(make_locked_images(gpu_, size));
     }
-    for (std::size_t i = 0; i < backends.size() && probing_.is_running(); ++i)
+    outcome_.facts.push_back({"nvJPEG", nvjpeg_->version().text()});
+    for (std::size_t i = 0; i < backends.size() && probing_.is_running(); ++i) {
       measure_backend(backends[i], places, backends.size() - i);
+      if (i == 0 && !rates_.empty()) answer(backends.front());
+    }
     if (rates_.empty()) throw RunError("it was stopped");
-    answer(backends.front());
   }
 
  private:
@@ -183,7 +185,6 @@ class JpegEnginesRow {
       if (rate.name == way(best) && has_size(rate)) most = std::max(most, rate.per_s);
     }
     outcome_.answer = fmt::format("{}: {} images/s of {}", who_, format_rate(most), size.text());
-    outcome_.facts.push_back({"nvJPEG", nvjpeg_->version().text()});
   }
 
   void add(const std::string& name, const char* unit, double value, const std::string& like,

@@ -12,7 +12,7 @@
 namespace loaderscope::probe {
 namespace {
 
-constexpr std::size_t kMaxMeasurements = 6;
+constexpr std::size_t kMaxMeasurements = 8;
 
 std::string amount_for_people(const DemandLine& line, double value) {
   return line.unit == "cores" ? fmt::format("{:.0f}", value)

@@ -169,6 +169,24 @@ TEST_F(GpuWorkTest, ReportsLostGpu) {
   runtime_->free_all();
 }
 
+// The engines were measured before.
+TEST_F(GpuWorkTest, KeepsEnginesIfCudaFails) {
+  options_.quick = false;
+  nvjpeg_->image_takes = 8 * kMillisecond;
+  nvjpeg_->pixel_rate = 0.4;
+  runtime_->memory = Bytes{1} << 30;  // only the two small sizes
+  nvjpeg_->image_gives = [&](std::span<const std::byte>) {
+    // The third handle is that of the CUDA back end.
+    return nvjpeg_->calls("make_handle") > 2 ? cuda::nvjpeg::Code::jpeg_not_supported
+                                             : cuda::nvjpeg::Code::success;
+  };
+  const Outcome outcome = measure(measure_jpeg_engines, 4 * kSecond);
+  EXPECT_THAT(outcome.why_not, HasSubstr("nvJPEG failed at a first image"));
+  EXPECT_THAT(outcome.answer, HasSubstr("7 JPEG engines: "));
+  EXPECT_GT(value(outcome, "engines_pixels_per_s"), 0);
+  expect_all_freed();
+}
+
 TEST_F(GpuWorkTest, ReportsEnginesThatHang) {
   nvjpeg_->hangs_at = 8;
   options_.gpu_timeout = kSecond / 20;
