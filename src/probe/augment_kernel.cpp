@@ -55,9 +55,8 @@ void measure_augment_kernel(const ProbeContext& probing, Outcome& outcome) {
                         format_rate(samples), name, format_byte_rate(bytes),
                         format_percent(bytes / copies.per_s));
     if (outcome.answer.empty())
-      outcome.answer =
-          fmt::format("the GPU augments {} samples/s to {} ({} of its copy rate)",
-                      format_rate(samples), name, format_percent(bytes / copies.per_s));
+      outcome.answer = fmt::format("GPU augments {} samples/s, at {} of its copy rate",
+                                   format_rate(samples), format_percent(bytes / copies.per_s));
   }
   if (line.empty()) throw RunError("it was stopped");
   outcome.lines.push_back(fmt::format("augmentation by {}: {}", gpu.name(), line));
