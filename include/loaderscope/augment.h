@@ -74,8 +74,9 @@ struct SampleEntry {
     crop,    // decoded RGB, cut out, resized and mirrored: only the steps of the recipe are left
   };
   Kind kind = Kind::stored;
+  bool is_held = false;         // refers to the data set that the device keeps
   std::int64_t sample = 0;      // index in the data set
-  Bytes offset = 0, bytes = 0;  // place in the slot
+  Bytes offset = 0, bytes = 0;  // place in the slot, or in the data that the device keeps
   Region held;                  // pixels and crop: size of the RGB; stored: region to decode
   ImageHeader image;            // stored: size of the whole image
   int scale_denominator = 1;    // pixels: as in Pixels

@@ -73,8 +73,9 @@ struct MakePlan {
   Bytes slot_bytes = 0;      // size of a mixed slot
   DecodeOn decode = DecodeOn::cpu;
   // Facts of samples that were drawn. Others may be larger.
-  int width = 0, height = 0;    // a large image that the device decodes
-  Bytes mean_region_bytes = 0;  // decoded pixels that a crop needs
+  int width = 0, height = 0;                 // a large image that the device decodes
+  Bytes mean_region_bytes = 0;               // decoded pixels that a crop needs
+  std::span<const std::byte> resident = {};  // data set to keep; valid until the run begins
 
   bool decodes() const { return decode != DecodeOn::cpu; }
 };
@@ -147,6 +148,9 @@ class Device {
   // Takes the memory to make batches of mixed slots. Called once, before the slots are made and
   // before the first step. Does nothing by default.
   virtual void prepare(const MakePlan& plan);
+  // Keeps a data set in the memory of the device, for entries that are held. Called once, after
+  // prepare(). `data` may be freed afterwards. Does nothing by default.
+  virtual void keep(std::span<const std::byte> data);
   // Returns the times of the next step in order, as soon as they are known.
   virtual std::optional<DeviceTimes> collect() = 0;
 

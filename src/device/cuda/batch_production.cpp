@@ -46,7 +46,7 @@ void BatchProduction::place_samples(const MakeJob& job, Slot& slot) {
   std::size_t used = 0;
   for (std::size_t i = 0; i < static_cast<std::size_t>(job.samples); ++i) {
     const SampleEntry& entry = table(job)[i];
-    const auto* input = reinterpret_cast<const std::uint8_t*>(slot.input + entry.offset);
+    const auto* input = reinterpret_cast<const std::uint8_t*>(device_bytes(entry, slot));
     SampleJob& sample = slot.host_jobs[i];
     switch (entry.kind) {
       case SampleEntry::Kind::crop:
@@ -102,7 +102,7 @@ void BatchProduction::copy_input(const MakeJob& job, const Slot& slot, const Mar
   check("copy", runtime_.record(marks.copy_begin, copy_stream_));
   for (std::size_t i = 0; i < count; ++i) {
     const SampleEntry& entry = table(job)[i];
-    if (entry.kind == SampleEntry::Kind::stored) continue;
+    if (entry.kind == SampleEntry::Kind::stored || entry.is_held) continue;
     check("copy", runtime_.copy_to_device(slot.input + entry.offset, job.slot + entry.offset,
                                           static_cast<std::size_t>(entry.bytes), copy_stream_));
   }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,10 @@ class BatchProduction {
   // RunError, also if memory is short.
   BatchProduction(DeviceGroup& group, const std::string& place, const MakePlan& plan,
                   std::shared_ptr<Nvjpeg> nvjpeg, const std::atomic<int>& stop);
+
+  // Takes memory for a data set, and copies it, before the first batch. Entries that are held refer
+  // to it. Throws RunError, also if memory is short.
+  void keep(std::span<const std::byte> data);
 
   // Submits the work on the next batch, for the device thread. False: the run must stop.
   bool make(const MakeJob& job);
@@ -75,7 +80,7 @@ class BatchProduction {
     std::size_t buffer = 0;
   };
 
-  void check_fit(const MakePlan& plan) const;
+  void check_fit(const MakePlan& plan);
   void take_memory(const MakePlan& plan);
   std::byte* device_memory(std::size_t bytes, const char* what);
   void make_decoder(const MakePlan& plan, std::shared_ptr<Nvjpeg> nvjpeg,
@@ -84,6 +89,9 @@ class BatchProduction {
   Marks take_marks();
   void place_samples(const MakeJob& job, Slot& slot);
   std::byte* place_pixels(std::size_t sample, std::size_t& used);
+  const std::byte* device_bytes(const SampleEntry& entry, const Slot& slot) const {
+    return (entry.is_held ? kept_ : slot.input) + entry.offset;
+  }
   Region region_to_decode(const SampleEntry& entry) const;
   void copy_input(const MakeJob& job, const Slot& slot, const Marks& marks);
   bool decode_part(const MakeJob& job, const Part& part, Slot& slot, MadeBatch& batch);
@@ -99,7 +107,9 @@ class BatchProduction {
   const std::size_t batch_, tensor_bytes_, crop_bytes_;  // bytes of one sample
   std::size_t pixel_bytes_ = 0;                          // size of a PixelBuffer
   Bytes memory_ = 0;
-  AugmentJob job_;  // template of every launch
+  Bytes limit_ = 0;                  // half of the memory that was free
+  const std::byte* kept_ = nullptr;  // device memory: the data set of keep()
+  AugmentJob job_;                   // template of every launch
   Stream copy_stream_, decode_stream_, work_stream_;
   std::vector<Slot> slots_;
   std::array<PixelBuffer, 2> pixels_;

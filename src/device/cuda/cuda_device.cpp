@@ -128,6 +128,13 @@ void CudaDevice::prepare(const MakePlan& plan) {
   buffer_bytes_ = production_->memory();
 }
 
+void CudaDevice::keep(std::span<const std::byte> data) {
+  if (!production_) return;
+  use();
+  production_->keep(data);
+  buffer_bytes_ = production_->memory();
+}
+
 bool CudaDevice::make(const MakeJob& job) {
   if (!production_) return Device::make(job);
   use();

@@ -21,6 +21,8 @@ std::size_t pixel_buffer_bytes(const MakePlan& plan, std::size_t crop_bytes) {
   return static_cast<std::size_t>(std::clamp(wanted, kMinPixelBytes, kMaxPixelBytes));
 }
 
+std::string size_text(Bytes bytes) { return format_size(static_cast<double>(bytes)); }
+
 }  // namespace
 
 BatchProduction::BatchProduction(DeviceGroup& group, const std::string& place, const MakePlan& plan,
@@ -54,9 +56,10 @@ std::byte* BatchProduction::device_memory(std::size_t bytes, const char* what) {
 }
 
 // Half of the free memory is left to the model that the real training has.
-void BatchProduction::check_fit(const MakePlan& plan) const {
+void BatchProduction::check_fit(const MakePlan& plan) {
   std::size_t free = 0, total = 0;
   check("memory", runtime_.memory_info(free, total));
+  limit_ = static_cast<Bytes>(free / 2);
   const auto slot =
       static_cast<Bytes>(batch_ * (tensor_bytes_ + sizeof(SampleJob))) + plan.slot_bytes;
   const Bytes slots = static_cast<Bytes>(slots_.size()) * slot;
@@ -64,13 +67,12 @@ void BatchProduction::check_fit(const MakePlan& plan) const {
   if (plan.decodes())
     others += static_cast<Bytes>(2 * pixel_buffer_bytes(plan, crop_bytes_) +
                                  suggested_arena_bytes(batch_, plan.width, plan.height));
-  if (slots + others <= static_cast<Bytes>(free / 2)) return;
-  const auto text = [](Bytes bytes) { return format_size(static_cast<double>(bytes)); };
+  if (slots + others <= limit_) return;
   throw RunError(
       fmt::format("{}: {} batches need {}, and decoding and augmenting need {}, but half of the "
                   "free memory is {}",
-                  objects_.place(), slots_.size(), text(slots), text(others),
-                  text(static_cast<Bytes>(free / 2))),
+                  objects_.place(), slots_.size(), size_text(slots), size_text(others),
+                  size_text(limit_)),
       "give a smaller --batch-size or --device-prefetch");
 }
 
@@ -94,6 +96,20 @@ void BatchProduction::take_memory(const MakePlan& plan) {
     buffer.place = device_memory(pixel_bytes_, "decoded pixels");
     buffer.read = objects_.event();
   }
+}
+
+void BatchProduction::keep(std::span<const std::byte> data) {
+  const auto bytes = static_cast<Bytes>(data.size());
+  if (memory_ + bytes > limit_)
+    throw RunError(
+        fmt::format("{}: the data set takes {}, the batches {}, and half of the free "
+                    "memory is {}",
+                    objects_.place(), size_text(bytes), size_text(memory_), size_text(limit_)),
+        "give fewer --samples, or leave out --resident");
+  std::byte* const place = device_memory(data.size(), "the data set");
+  check("data set", runtime_.copy_to_device(place, data.data(), data.size(), copy_stream_));
+  check("data set", runtime_.synchronise_device());
+  kept_ = place;
 }
 
 void BatchProduction::make_decoder(const MakePlan& plan, std::shared_ptr<Nvjpeg> nvjpeg,
