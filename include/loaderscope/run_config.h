@@ -88,6 +88,15 @@ struct DecodePlace {
   bool operator==(const DecodePlace&) const = default;
 };
 
+// --resident: what GPU memory holds of the data set, from before the first batch.
+struct Resident {
+  ResidentForm form = ResidentForm::no;
+  std::int64_t side = 0;  // decoded: pixels of both sides of an image; 0: chosen by the size
+
+  bool holds_data() const { return form != ResidentForm::no; }
+  bool operator==(const Resident&) const = default;
+};
+
 // --shared-speed: while the device works on `stage` during a compute, each has this share of its
 // speed alone.
 struct SharedSpeed {
@@ -100,7 +109,9 @@ struct SharedSpeed {
 // Settings of the work on a stored image.
 struct ImageConfig {
   Setting<DecodePlace> decode;
-  Setting<AugmentOn> augment_on{AugmentOn::host};  // resolved: gpu if the device decodes
+  Setting<AugmentOn> augment_on{AugmentOn::host};  // resolved: gpu if the device decodes, or
+                                                   // keeps the data
+  Setting<Resident> resident;                      // resolved: decoded with its side
   Setting<std::int64_t> size{224};
   Setting<Transfer> transfer{Transfer::f32};
   Setting<Layout> layout{Layout::nchw};
@@ -185,7 +196,8 @@ struct RunConfig {
   AnswerConfig answer;
 
   bool makes_on_device() const {
-    return image.decode.value.on_device() || image.augment_on == AugmentOn::gpu;
+    return image.decode.value.on_device() || image.augment_on == AugmentOn::gpu ||
+           image.resident.value.holds_data();
   }
   const Cost* declared_cost(Stage stage) const;  // null when not declared
   bool has_data() const { return !data.paths.value.empty() || !data.index.value.empty(); }

@@ -92,6 +92,7 @@ enum class OnOff : std::uint8_t { off, on };
 enum class DctScale : std::uint8_t { off, auto_ };
 enum class DecodeOn : std::uint8_t { cpu, gpu, hw, split };
 enum class AugmentOn : std::uint8_t { host, gpu };
+enum class ResidentForm : std::uint8_t { no, stored, decoded };
 enum class Prove : std::uint8_t { off, blamed, all, fix };
 
 // One word of an enum: its spelling in flags and JSON, and a sentence for people.
@@ -129,6 +130,7 @@ LOADERSCOPE_WORDS(DctScale);
 LOADERSCOPE_WORDS(Prove);
 LOADERSCOPE_WORDS(DecodeOn);
 LOADERSCOPE_WORDS(AugmentOn);
+LOADERSCOPE_WORDS(ResidentForm);
 #undef LOADERSCOPE_WORDS
 
 template <class Enum>

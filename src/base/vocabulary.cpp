@@ -57,6 +57,15 @@ const std::vector<Word<AugmentOn>>& Words<AugmentOn>::table() {
   return words;
 }
 
+const std::vector<Word<ResidentForm>>& Words<ResidentForm>::table() {
+  static const std::vector<Word<ResidentForm>> words = {
+      {ResidentForm::no, "no", "The workers read each sample in each epoch."},
+      {ResidentForm::stored, "stored", "The GPU keeps the stored bytes of all samples."},
+      {ResidentForm::decoded, "decoded", "The GPU keeps all images, decoded and made smaller."},
+  };
+  return words;
+}
+
 const std::vector<Word<Cause>>& Words<Cause>::table() {
   static const std::vector<Word<Cause>> words = {
       {Cause::read, "read", "The step waits for stored bytes."},

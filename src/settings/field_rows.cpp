@@ -96,6 +96,23 @@ std::string decode_to_text(const DecodePlace& place) {
   return text;
 }
 
+Resident parse_resident(std::string_view text) {
+  const auto colon = text.find(':');
+  const auto form = parse_word<ResidentForm>(text.substr(0, colon));
+  if (colon == text.npos) return {form, 0};
+  if (form != ResidentForm::decoded)
+    throw ValueError("expected no, stored, decoded or decoded:SIDE such as decoded:256");
+  const std::int64_t side = parse_count(text.substr(colon + 1));
+  if (side == 0) throw ValueError("expected a side of at least 1 pixel");
+  return {form, side};
+}
+
+std::string resident_to_text(const Resident& resident) {
+  std::string text(name_of(resident.form));
+  if (resident.side > 0) text += ":" + std::to_string(resident.side);
+  return text;
+}
+
 constexpr std::array<std::pair<std::string_view, Bind::Way>, 4> kWaysToBind = {
     {{"near-gpu", Bind::Way::near_gpu},
      {"spread", Bind::Way::spread},
@@ -241,6 +258,8 @@ Codec<Link> link_codec() {
 
 Codec<DecodePlace> decode_codec() { return {parse_decode, decode_to_text}; }
 
+Codec<Resident> resident_codec() { return {parse_resident, resident_to_text}; }
+
 SharedSpeed parse_shared_speed(std::string_view text) {
   const auto equals = text.find('='), colon = text.find(':', equals);
   const auto stage = value_of<Stage>(text.substr(0, equals));
@@ -291,7 +310,13 @@ Codec<std::string> device_codec() {
 }
 
 Codec<std::string> source_codec() {
-  return {[](std::string_view name) { return known_name(name, source_table()); }, same};
+  return {[](std::string_view name) {
+            if (name == "gpu-resident")
+              throw ValueError("a source names what is read, and not where it is kept",
+                               "give --resident stored, or --resident decoded");
+            return known_name(name, source_table());
+          },
+          same};
 }
 
 }  // namespace loaderscope

@@ -50,6 +50,7 @@ Codec<WarmUp> warmup_codec();
 Codec<Link> link_codec();
 Codec<Bind> bind_codec();
 Codec<DecodePlace> decode_codec();
+Codec<Resident> resident_codec();
 Codec<std::string> path_codec();
 Codec<std::string> function_codec();  // FILE.py:FUNCTION
 Codec<std::string> method_codec();    // FILE.py:NAME, also of a method: CLASS.NAME

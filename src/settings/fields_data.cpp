@@ -103,6 +103,11 @@ void add_what_runs(Table& table) {
            "Augment in the workers, or whole batches on the GPU. For now only the model can do it "
            "on the GPU.",
            "host; gpu if the GPU decodes");
+  rows.add(
+      "resident", "no|stored|decoded:256", &ImageConfig::resident, resident_codec(),
+      kNativeLoader | kPredictable,
+      "Keep the data set in GPU memory, as it is stored or as images of 256 pixels. It is read "
+      "once, before the first batch.");
   rows.add("size", "PIXELS", &ImageConfig::size, count_codec(), kImage | kPipelineOnly,
            "Set the height and width of a delivered image, in pixels.");
   rows.add("transfer", "u8|f16|f32", &ImageConfig::transfer, word_codec<Transfer>(),

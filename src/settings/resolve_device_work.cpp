@@ -11,7 +11,8 @@ constexpr std::int64_t kMaxSize = cuda::kMaxKernelSize;
 
 // Key of the setting that asks for the device's work.
 std::string_view asking_key(const RunConfig& c) {
-  return c.image.decode.value.on_device() ? "decode" : "augment-on";
+  if (c.image.decode.value.on_device()) return "decode";
+  return c.image.resident.value.holds_data() ? "resident" : "augment-on";
 }
 
 void check_possible(const RunConfig& c) {
@@ -43,6 +44,7 @@ void fill_device_work(RunConfig& c, bool runs) {
   if (decodes) c.image.augment_on.value = AugmentOn::gpu;
   if (!c.makes_on_device()) return;
   check_possible(c);
+  fill_resident(c);
   if (runs && is_device_work_measured(c)) return;
   if (decodes) check_cost(c, Stage::gpu_decode, "45us", "gpu.decode-rate=22000/s");
   check_cost(c, Stage::gpu_augment, "1us", "gpu.augment-rate=1000000/s");
@@ -50,6 +52,7 @@ void fill_device_work(RunConfig& c, bool runs) {
 
 void check_device_can_run(const RunConfig& c) {
   if (!c.makes_on_device() || is_model_engine(c.engine.value)) return;
+  check_resident_can_run(c);
   if (is_device_work_measured(c)) {
     if (!c.has_data())
       refuse(c, asking_key(c), "a real GPU needs images", "give --data PATH, or --device sim");

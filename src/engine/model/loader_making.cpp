@@ -10,12 +10,14 @@ void ModelLoader::begin_sample(std::int32_t index) {
   if (worker.sample == worker.sample_end) return;
   worker.sample_id = plan_.sample_at(rank_, epoch_, sample_position(worker));
   worker.sample_bytes = plan_.storage.stored_bytes(execution_of_sample(index));
-  add_checked(worker.batch->events.read_bytes, worker.sample_bytes);
-  if (plan_.on_device.makes()) {
-    const Execution sample = execution_of_sample(index);
+  const DevicePlan& device = plan_.on_device;
+  const Execution sample = device.makes() ? execution_of_sample(index) : Execution();
+  const bool is_held = device.makes() && plan_.device_holds(sample);
+  if (!is_held) add_checked(worker.batch->events.read_bytes, worker.sample_bytes);
+  if (device.makes()) {
     const bool decodes = plan_.device_decodes(sample);
-    plan_.on_device.add_sample(sample, decodes, plan_.on_device.copied_bytes(decodes, sample.bytes),
-                               worker.batch->on_device);
+    device.add_sample(sample, decodes, is_held ? 0 : device.copied_bytes(decodes, sample.bytes),
+                      worker.batch->on_device);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "engine/model/simulation.h"
 #include "engine/pipeline/memory_metrics.h"
+#include "engine/pipeline/resident_load.h"
 #include "record/partial_run.h"
 
 namespace loaderscope {
@@ -19,6 +20,7 @@ RunRecord make_record(const RunConfig& config, const LoaderPlan& plan,
   record.input_ended_in_warmup = simulation.input_ended_in_warmup();
   record.ranks = simulation.finish();
   record.metrics = memory_metrics(plan);
+  add_resident_load(resident_load(plan), record);
   return record;
 }
 

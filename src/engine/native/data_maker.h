@@ -31,7 +31,9 @@ class DataMaker : public SampleMaker {
 
   void expect(std::span<const std::int64_t> samples) override { reader_->expect(samples); }
   int readahead_limit() const override {
-    return reader_ && works(Stage::read) ? reader_->readahead_limit() : 0;
+    // Samples that the device keeps are read no more.
+    const bool reads = reader_ && works(Stage::read) && pipeline_.resident == nullptr;
+    return reads ? reader_->readahead_limit() : 0;
   }
   void begin_stream(std::int32_t rank, std::int32_t worker, std::int64_t epoch) override;
   // A sample that cannot be used is replaced by the next good one in the order of the data set.

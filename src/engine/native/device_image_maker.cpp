@@ -6,31 +6,20 @@
 #include <cstring>
 #include <optional>
 
-#include "dataset/image_facts.h"
-#include "dataset/jpeg_engines.h"
 #include "device/cuda/make_augment_job.h"
 #include "engine/native/image_maker.h"
+#include "engine/native/image_refusal.h"
+#include "engine/native/resident_data.h"
 #include "engine/native/slot_size.h"
 
 namespace loaderscope::native {
 namespace {
-
-constexpr std::string_view kLarge = "large";  // a word of dataset::engine_refusal
-constexpr std::size_t kEndBytes = 64;         // part of an image that must have its end marker
 
 AugmentOptions crop_options(AugmentOptions options) {
   options.operations.resize(1);
   options.transfer = Transfer::u8;
   options.layout = Layout::nhwc;
   return options;
-}
-
-std::string_view find_refusal(const dataset::ImageFacts& facts, std::span<const std::byte> stored) {
-  if (const std::string_view refusal = dataset::engine_refusal(facts); !refusal.empty())
-    return refusal;
-  const bool is_whole = facts.damage.empty() && !facts.more_needed &&
-                        dataset::has_jpeg_end(stored.last(std::min(stored.size(), kEndBytes)));
-  return is_whole ? "" : DecodeCounts::kDamaged;
 }
 
 class DeviceImageMaker final : public ImageMaker {
@@ -53,6 +42,7 @@ class DeviceImageMaker final : public ImageMaker {
     const bool is_asked = task.crop_recipe == nullptr && device.decodes_sample(task.execution);
     std::string_view refusal;
     MadeSample made;
+    if (task.crop_recipe == nullptr && put_held(task, origin.sample, spans, made)) return made;
     const auto stored = read(task, origin, spans, nullptr, [&](std::span<const std::byte> bytes) {
       if (is_asked) refusal = leave_stored(task, origin.sample, bytes, made);
     });
@@ -67,17 +57,45 @@ class DeviceImageMaker final : public ImageMaker {
     return made;
   }
 
+  // Puts a sample that the device keeps into the slot: its entry alone. False: it is not kept, or
+  // its crop is for the CPU.
+  bool put_held(const SampleTask& task, std::int64_t sample, SpanWriter& spans, MadeSample& made) {
+    const DevicePlan& device = pipeline_.plan->on_device;
+    if (pipeline_.resident == nullptr || !device.holds_sample(task.execution)) return false;
+    const ResidentData::Sample* const held = pipeline_.resident->find(sample);
+    if (held == nullptr) return false;
+    StageScope scope(spans, Stage::augment, StageScope::Kind::runs);
+    SampleEntry entry;
+    entry.is_held = true;
+    entry.kind = device.decodes() ? SampleEntry::Kind::stored : SampleEntry::Kind::pixels;
+    entry.sample = sample;
+    entry.offset = held->offset;
+    entry.bytes = held->bytes;
+    entry.image = held->image;
+    entry.recipe = augmenter_->choose(task.execution.epoch, sample, held->image);
+    entry.held = device.decodes() ? entry.recipe.region
+                                  : Region{0, 0, held->image.width, held->image.height};
+    if (!cuda::fits_kernel(pipeline_.augment, entry.recipe) ||
+        pixel_bytes(entry.held) > kMaxRegionBytes)
+      return false;
+    static_cast<void>(task.room->take(0, pipeline_.plan->layout));
+    put_entry(task, entry);
+    if (device.decodes()) pipeline_.decodes->count_device();
+    made = {held->bytes, device.decodes(), 0, true};
+    return true;
+  }
+
   // Puts the stored bytes into the slot. Returns why not, or "".
   std::string_view leave_stored(const SampleTask& task, std::int64_t sample,
                                 std::span<const std::byte> stored, MadeSample& made) const {
-    const dataset::ImageFacts facts = dataset::image_facts(stored);
-    if (const std::string_view refusal = find_refusal(facts, stored); !refusal.empty())
+    ImageHeader image;
+    if (const std::string_view refusal =
+            find_refusal(stored, pipeline_.decode.largest_pixels, image);
+        !refusal.empty())
       return refusal;
-    if (facts.width * facts.height > pipeline_.decode.largest_pixels) return kLarge;
-    const ImageHeader image{static_cast<int>(facts.width), static_cast<int>(facts.height)};
     const AugmentRecipe recipe = augmenter_->choose(task.execution.epoch, sample, image);
     if (!cuda::fits_kernel(pipeline_.augment, recipe)) return DecodeCounts::kCrop;
-    if (pixel_bytes(recipe.region) > kMaxRegionBytes) return kLarge;
+    if (pixel_bytes(recipe.region) > kMaxRegionBytes) return kTooLarge;
     const auto bytes = static_cast<Bytes>(stored.size());
     const std::optional<Bytes> offset = task.room->take(bytes, pipeline_.plan->layout);
     if (!offset) return DecodeCounts::kNoRoom;

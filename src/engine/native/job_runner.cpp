@@ -240,6 +240,12 @@ Bytes JobRunner::locked_bytes() const {
   return locked;
 }
 
+Nanos JobRunner::keeping_time() const {
+  Nanos time = 0;
+  for (const auto& rank : ranks_) time += rank->trainer->loader().keeping_time();
+  return time;
+}
+
 std::string JobRunner::memory_fallback() const {
   for (const auto& rank : ranks_) {
     std::string fallback = rank->trainer->loader().memory_fallback();

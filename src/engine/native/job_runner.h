@@ -76,6 +76,7 @@ class JobRunner {
   std::vector<RankRecord> finish();
   std::int64_t lost_spans() const { return recorder_.lost(); }
   Bytes locked_bytes() const;
+  Nanos keeping_time() const;  // time of giving the devices the data set to keep
   // Covers the window of the first rank.
   std::vector<Metric> process_metrics(const RankRecord& first) const;
   std::vector<Detail> other_programs() const { return processes_.other_programs(); }

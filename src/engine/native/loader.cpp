@@ -61,6 +61,11 @@ void Loader::allocate(Device& device) {
   const std::size_t count = share_.batches.size();
   const Bytes bytes = job_.writes_samples ? plan_.layout.slot_bytes : 0;
   if (plan_.layout.is_mixed()) device.prepare(plan_.make_plan);
+  if (!plan_.make_plan.resident.empty()) {
+    const Nanos begin = monotonic_now();
+    device.keep(plan_.make_plan.resident);
+    keeping_ = monotonic_now() - begin;
+  }
   std::byte* shared = share_.shared_slots;
   if (shared != nullptr && !plan_.pin_thread) {
     locked_ = device.wrap_slots(plan_.config.loader.memory, shared, count, bytes);

@@ -40,6 +40,7 @@ class Loader {
   void join();          // requires that all threads end
   std::vector<QueueStats> read_stats();
   Bytes locked_bytes() const;
+  Nanos keeping_time() const { return keeping_; }  // the device took the data set to keep
   std::string memory_fallback() const;
   // Describes the current work of each worker, for the message about a hang.
   std::string describe_workers(const SampleNames& name_of) const {
@@ -75,6 +76,7 @@ class Loader {
   std::int64_t dispatched_ = 0, dispatched_of_epoch_ = 0;
   std::int32_t next_worker_ = 0;
   Nanos epoch_dispatch_ = 0;
+  Nanos keeping_ = 0;
 };
 
 }  // namespace loaderscope::native

@@ -7,10 +7,12 @@
 
 #include "engine/native/job_runner.h"
 #include "engine/native/memory_need.h"
+#include "engine/native/resident_data.h"
 #include "engine/native/sample_maker.h"
 #include "engine/native/slot_size.h"
 #include "engine/native/streamed.h"
 #include "engine/pipeline/memory_metrics.h"
+#include "engine/pipeline/resident_load.h"
 #include "loaderscope/device.h"
 #include "loaderscope/settings.h"
 #include "machine/machine.h"
@@ -39,7 +41,9 @@ struct Run {
   FrameCounts frames;  // before the first fork, for all workers
   native::DecodeCounts decodes;
   DataPipeline pipeline;
-  std::optional<native::ReplayPool> replayed;  // set only with knock-outs
+  std::optional<native::ReplayPool> replayed;    // set only with knock-outs
+  std::optional<native::ResidentData> resident;  // set only for a device that keeps stored data
+  ResidentLoad load;                             // load of it, or of a declared data set
   native::SampleErrors errors;
   std::unique_ptr<JobRunner> runner;
   Nanos opening = 0;  // ns to list the samples
@@ -74,6 +78,7 @@ void choose_mixed_layout(Run& run, const SourceContext& opening) {
   options.batch_size = run.config.loader.batch_size;
   const auto& decode = run.config.image.decode.value;
   options.stored_share = decode.on_device() ? decode.share : 0;
+  options.resident = run.config.image.resident.value.form;
   options.augment = &augment;
   options.seed = static_cast<std::uint64_t>(run.config.measure.seed.value);
   run.slots = native::choose_slots(*run.data, options, opening);
@@ -139,6 +144,33 @@ void make_replay_pool(Run& run, const RunContext& context, std::optional<Bytes> 
                        static_cast<std::uint64_t>(run.config.measure.seed.value),
                        std::min(kMaxReplayed, left / 2), reading);
   run.pipeline.replayed = &*run.replayed;
+}
+
+// Reads the data set that the device keeps. A simulated device takes the time of its link for it.
+void load_resident(Run& run, const RunContext& context, std::optional<Bytes> free) {
+  constexpr Bytes kMaxUnknown = Bytes{1} << 40;
+  constexpr std::int64_t kMaxReaders = 64;
+  static constexpr std::atomic<int> kNeverStops{0};
+  if (!run.config.image.resident.value.holds_data()) return;
+  use_exact_sleeps();
+  Sleeper sleeper(context.stop_signal ? *context.stop_signal : kNeverStops);
+  if (!run.data) {
+    run.load = resident_load(*run.plan);
+    sleeper.sleep(run.load.time);
+    return;
+  }
+  const Nanos begin = monotonic_now();
+  native::ResidentData::Options options;
+  options.readers = std::min(kMaxReaders, std::int64_t{run.plan->workers} * run.plan->ranks);
+  options.most_bytes = free ? (*free - native::memory_needed(*run.plan)) / 2 : kMaxUnknown;
+  options.stop_signal = context.stop_signal;
+  run.resident.emplace(run.pipeline, options);
+  run.pipeline.resident = &*run.resident;
+  run.plan->make_plan.resident = run.resident->bytes();
+  run.load.bytes = run.resident->size();
+  if (device_kind(run.config.trainer.device.value) == DeviceKind::simulated)
+    sleeper.sleep(run.plan->ranks * resident_copy_time(*run.plan, run.load.bytes));
+  run.load.time = monotonic_now() - begin;
 }
 
 native::SampleNames sample_names(const Run& run) {
@@ -231,6 +263,7 @@ RunRecord make_record(Run& run) {
   record.skipped = run.errors.summary();
   if (run.data) {
     record.before_first_ask.emplace_back("index", run.opening);
+    run.load.time += runner.keeping_time();
     record.notes.insert(record.notes.begin(), run.notes.begin(), run.notes.end());
     for (const std::string& note : run.data->notes()) record.notes.push_back(note);
     for (Metric& metric : run.data->metrics()) record.metrics.push_back(std::move(metric));
@@ -249,6 +282,7 @@ RunRecord make_record(Run& run) {
     if (const StreamSource* streams = run.data->streams())
       native::add_streamed_facts(*run.plan, *streams, runner.streamed_samples(), record);
   }
+  add_resident_load(run.load, record);
   add_cache_facts(run, record);
   add_replay_facts(run, record);
   if (const std::string fallback = runner.memory_fallback(); !fallback.empty())
@@ -280,9 +314,14 @@ RunRecord run_native(const RunConfig& config, const RunContext& context) {
     native::check_account_fits(*run->plan, free);
   }
   native::check_threads(*run->plan, thread_limit("/"));
+  load_resident(*run, context, free);
   run->runner =
       std::make_unique<JobRunner>(*run->plan, context, std::move(makers), run->errors,
                                   run->data != nullptr, make_slot_filler(*run), sample_names(*run));
+  if (run->resident) {
+    run->plan->make_plan.resident = {};
+    run->resident->free_bytes();
+  }
   const LeakedRunState keeper{run};
   try {
     run->runner->run();

@@ -55,7 +55,9 @@ class DeclaredMaker : public SampleMaker {
     }
     const DevicePlan& device = plan_.on_device;
     const bool is_stored = device.decodes_sample(execution);
-    return MadeSample{execution.bytes, is_stored, device.copied_bytes(is_stored, execution.bytes)};
+    const bool is_held = device.holds_sample(execution);
+    const Bytes copied = is_held ? 0 : device.copied_bytes(is_stored, execution.bytes);
+    return MadeSample{execution.bytes, is_stored, copied, is_held};
   }
 
  private:

@@ -36,6 +36,7 @@ struct MadeSample {
   Bytes read = 0;          // stored bytes that it was made from
   bool is_stored = false;  // the device decodes it
   Bytes copied = 0;        // bytes for the device, if it augments
+  bool is_held = false;    // the device has kept it since before the run
 };
 
 // Belongs to one worker thread, which must also create it.
@@ -79,6 +80,8 @@ MakerFactory declared_makers(const LoaderPlan& plan);
 
 // The makers of samples from stored data.
 
+class ResidentData;
+
 // Inputs that all workers of a job share to make samples.
 struct DataPipeline {
   const LoaderPlan* plan = nullptr;
@@ -88,8 +91,9 @@ struct DataPipeline {
   AugmentOptions augment;
   bool fail_on_error = false;
   SampleErrors* errors = nullptr;
-  const ReplayPool* replayed = nullptr;   // set only with knock-outs
-  const DecodeCounts* decodes = nullptr;  // set only for a device that augments
+  const ReplayPool* replayed = nullptr;    // set only with knock-outs
+  const DecodeCounts* decodes = nullptr;   // set only for a device that augments
+  const ResidentData* resident = nullptr;  // set only for a device that keeps the data
 };
 
 // `pipeline` must outlive the makers.

@@ -35,8 +35,11 @@ class SlotShares {
     const auto region = static_cast<double>(read_region(stored, sample));
     const auto limit = static_cast<double>(kMaxCrops * crop_bytes_);
     // Workers decode a part of the images, and all that the device refuses.
-    const double pixels = region <= limit ? region : 0;
-    const double left = is_for_device_ ? static_cast<double>(stored.size()) : pixels;
+    const bool is_held = options_.resident == ResidentForm::decoded;
+    const double pixels = region <= limit && !is_held ? region : 0;
+    const bool is_left = is_for_device_ && options_.resident == ResidentForm::no;
+    const bool is_held_stored = is_for_device_ && options_.resident == ResidentForm::stored;
+    const double left = is_left ? static_cast<double>(stored.size()) : is_held_stored ? 0 : pixels;
     sum_ += options_.stored_share * left + (1 - options_.stored_share) * pixels;
     largest_ = std::max(
         {largest_, options_.stored_share > 0 ? left : 0, options_.stored_share < 1 ? pixels : 0});

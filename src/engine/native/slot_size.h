@@ -22,6 +22,7 @@ constexpr Bytes pixel_bytes(const Region& region) {
 struct SlotSizeOptions {
   std::int64_t batch_size = 0;
   double stored_share = 0;  // share of the samples that are left as stored bytes; else pixels
+  ResidentForm resident = ResidentForm::no;  // samples that the device keeps take no room
   const AugmentOptions* augment = nullptr;
   std::uint64_t seed = 0;
 };

@@ -183,7 +183,7 @@ bool Worker::make_sample(Batch& batch, std::int64_t position) {
   const std::optional<MadeSample> made = maker_->make(task, spans_);
   batch.add_work(thread_counts - before);
   spans_.end_sample();
-  batch.read_bytes.fetch_add(made ? made->read : 0, std::memory_order_relaxed);
+  batch.read_bytes.fetch_add(made && !made->is_held ? made->read : 0, std::memory_order_relaxed);
   if (made && plan_.on_device.makes()) {
     task.execution.bytes = made->read;
     DeviceShare work;

@@ -23,7 +23,9 @@ DevicePlan::DevicePlan(const RunConfig& config, const Knockouts& knockouts)
       is_measured_(is_device_work_measured(config)),
       share_(config.image.decode.value.share),
       prefetch_(config.trainer.device_prefetch),
+      resident_(config.image.resident),
       crop_bytes_(kChannels * config.image.size * config.image.size),
+      image_bytes_(kChannels * resident_.side * resident_.side),
       decode_(plan_stage(config, Stage::gpu_decode, knockouts.has(Stage::decode))),
       augment_(plan_stage(config, Stage::gpu_augment, knockouts.has(Stage::augment))) {}
 
@@ -31,6 +33,18 @@ bool DevicePlan::decodes_sample(const Execution& sample) const {
   if (!decodes_ || share_ >= 1) return decodes_;
   const auto seed = static_cast<std::uint64_t>(config_->measure.seed.value);
   return uniform_draw(seed, -1, sample.draw, Stage::gpu_decode) < share_;
+}
+
+bool DevicePlan::holds_sample(const Execution& sample) const {
+  switch (resident_.form) {
+    case ResidentForm::no:
+      return false;
+    case ResidentForm::stored:
+      return decodes_sample(sample);
+    case ResidentForm::decoded:
+      return true;
+  }
+  return false;
 }
 
 void DevicePlan::add_sample(const Execution& sample, bool decodes, Bytes copied,

@@ -42,6 +42,13 @@ class DevicePlan {
   bool makes() const { return decodes_ || augments_; }
   // The device decodes this sample. Each run and each epoch decides the same.
   bool decodes_sample(const Execution& sample) const;
+  // The device keeps this sample from before the first batch: no worker reads it.
+  bool holds_sample(const Execution& sample) const;
+  ResidentForm held_form() const { return resident_.form; }
+  // Bytes of a sample that the device keeps, of `stored` bytes.
+  Bytes held_bytes(Bytes stored) const {
+    return resident_.form == ResidentForm::decoded ? image_bytes_ : stored;
+  }
   // Bytes to the device of a declared sample.
   Bytes copied_bytes(bool decodes, Bytes stored) const { return decodes ? stored : crop_bytes_; }
   // Adds a sample whose stored bytes are `sample.bytes`, and that the device decodes or not.
@@ -57,7 +64,9 @@ class DevicePlan {
   bool is_measured_ = false;  // tasks take the time that they take, and not a declared one
   double share_ = 1;
   std::int64_t prefetch_ = 0;
-  Bytes crop_bytes_ = 0;  // pixels of a sample that a worker decoded
+  Resident resident_;
+  Bytes crop_bytes_ = 0;   // pixels of a sample that a worker decoded
+  Bytes image_bytes_ = 0;  // pixels of an image that the device keeps
   StagePlan decode_, augment_;
 };
 

@@ -186,6 +186,11 @@ bool LoaderPlan::device_decodes(const Execution& sample) const {
   return on_device.decodes() && fitted->was_left_to_device(sample, seed);
 }
 
+bool LoaderPlan::device_holds(const Execution& sample) const {
+  if (on_device.held_form() == ResidentForm::stored) return device_decodes(sample);
+  return on_device.holds_sample(sample);
+}
+
 BatchTasks LoaderPlan::device_tasks(Execution batch, const DeviceShare& work) const {
   batch.bytes = work.copied;
   return on_device.tasks(work, copy_time(batch));

@@ -84,12 +84,14 @@ struct LoaderPlan {
   // one that the trainer has.
   std::int64_t slots() const { return prefetch_depth + in_flight + 1; }
   bool device_decodes(const Execution& sample) const;
+  bool device_holds(const Execution& sample) const;  // from before the first batch
   // A worker leaves this stage of a sample to the device. Measured samples have the work of the
   // workers only, if the device worked in that run.
   bool leaves_to_device(Stage stage, const Execution& sample) const {
+    if (device_holds(sample)) return true;
     if (fitted != nullptr && fitted->made_for_device) return false;
-    return (stage == Stage::decode && on_device.decodes_sample(sample)) ||
-           (stage == Stage::augment && on_device.augments());
+    if (stage == Stage::augment) return on_device.augments();
+    return stage == Stage::decode && on_device.decodes_sample(sample);
   }
   // Tasks of the device for a batch.
   BatchTasks device_tasks(Execution batch, const DeviceShare& work) const;

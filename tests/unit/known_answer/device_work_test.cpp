@@ -1,5 +1,6 @@
 // Production on the device. D and A are what it takes to decode and to augment one batch.
 #include "engine/model/model_engine.h"
+#include "engine/pipeline/loader_plan.h"
 #include "unit/known_answer/known_answer.h"
 
 namespace loaderscope::known_answer {
@@ -96,6 +97,91 @@ TEST(DeviceWorkOfModel, LeavesKnockedOutStagesOut) {
                 context);
   EXPECT_EQ(record.ranks.at(0).stages[Stage::gpu_decode].count, 0);
   EXPECT_EQ(record.ranks.at(0).window(), 300_ms);
+}
+
+// One worker reads a batch of 4 in 20 ms, or in no time from GPU memory.
+constexpr std::string_view kSlowReads =
+    "workers=1 batch=4 samples=400 cost=read=5ms:sleep compute=10ms warmup=8 steps=30 ";
+constexpr std::string_view kStoredOnGpu =
+    "decode=hw resident=stored cost=gpu-decode=500us cost=gpu-augment=250us ";
+
+std::string operator+(std::string_view a, std::string_view b) {
+  return std::string(a) + std::string(b);
+}
+
+Nanos loading_time(const RunRecord& record) {
+  Nanos time = 0;
+  for (const auto& [name, ns] : record.before_first_ask) time += name == "read" ? ns : 0;
+  return time;
+}
+
+Bytes held_bytes(const RunRecord& record) {
+  return static_cast<Bytes>(value_of(record.metrics, metric::memory_gpu_data_bytes).value_or(0));
+}
+
+TEST(ResidentData, ReadsEachSampleOnceBeforeFirstBatch) {
+  const RunRecord record = run(kSlowReads + kStoredOnGpu + "stored-bytes=1MB link=4/1");
+  const RankRecord& rank = record.ranks.at(0);
+  EXPECT_EQ(rank.window(), 300_ms);
+  EXPECT_EQ(rank.stages[Stage::read].count, 0);
+  EXPECT_EQ(rank.stages[Stage::h2d].count, 0);
+  EXPECT_EQ(rank.stages[Stage::gpu_decode].wall, rank.samples * 500_us);
+  // 400 samples of 5 ms, then 400 MB at 4 GB/s.
+  EXPECT_EQ(loading_time(record), 2000_ms + 100_ms);
+  EXPECT_EQ(held_bytes(record), 400'000'000);
+  EXPECT_EQ(analyse(record).first_batch_by_cause.front(),
+            (std::pair<std::string, Nanos>("read", 2100_ms)));
+}
+
+TEST(ResidentData, TakesNoTimeIfNothingIsKept) {
+  const RunRecord record = run(kSlowReads);
+  EXPECT_TRUE(record.before_first_ask.empty());
+  EXPECT_EQ(record.ranks.at(0).window(), 600_ms);
+}
+
+TEST(ResidentData, DecodesEachImageOnce) {
+  const RunRecord record =
+      run("workers=2 batch=4 samples=400 cost=read=5ms:sleep cost=decode=3ms:sleep compute=10ms "
+          "warmup=8 steps=30 resident=decoded:250 cost=gpu-augment=250us link=3/1");
+  const RankRecord& rank = record.ranks.at(0);
+  EXPECT_EQ(rank.window(), 300_ms);
+  EXPECT_EQ(rank.stages[Stage::decode].count, 0);
+  EXPECT_EQ(rank.stages[Stage::gpu_decode].count, 0);
+  EXPECT_EQ(rank.stages[Stage::gpu_augment].wall, rank.samples * 250_us);
+  // 400 samples of 8 ms on two workers, then 75 MB at 3 GB/s.
+  EXPECT_EQ(held_bytes(record), 75'000'000);
+  EXPECT_EQ(loading_time(record), 1600_ms + 25_ms);
+}
+
+TEST(ResidentData, SharesStorageAndCoresWhileItLoads) {
+  // 400 MB at 100 MB/s. Each read alone takes 10 ms: 8 workers would read them in 500 ms.
+  EXPECT_EQ(loading_time(run("workers=8 batch=4 samples=400 storage-bandwidth=100MB/s compute=10ms "
+                             "warmup=8 steps=30 stored-bytes=1MB " +
+                             kStoredOnGpu)),
+            4000_ms);
+  // Two reads at a time.
+  EXPECT_EQ(loading_time(run("workers=8 batch=4 samples=400 storage-latency=10ms compute=10ms "
+                             "storage-concurrency=2 warmup=8 steps=30 " +
+                             kStoredOnGpu)),
+            2000_ms);
+  // 8 workers on 2 cores.
+  EXPECT_EQ(loading_time(run("workers=8 cores=2 batch=4 samples=400 cost=read=5ms:cpu compute=10ms "
+                             "warmup=8 steps=30 " +
+                             kStoredOnGpu)),
+            1000_ms);
+}
+
+TEST(ResidentData, LeavesSamplesOfWorkersToThem) {
+  const RunRecord record =
+      run("workers=4 batch=100 samples=2000 cost=read=1us:sleep cost=decode=1us:sleep compute=1ms "
+          "warmup=8 steps=50 decode=split:0.7 resident=stored cost=gpu-decode=1us "
+          "cost=gpu-augment=0 stored-bytes=1KB");
+  const RankRecord& rank = record.ranks.at(0);
+  const auto read = static_cast<double>(rank.stages[Stage::read].count);
+  EXPECT_EQ(rank.stages[Stage::read].count, rank.stages[Stage::decode].count);
+  EXPECT_NEAR(read / static_cast<double>(rank.samples), 0.3, 0.03);
+  EXPECT_NEAR(static_cast<double>(held_bytes(record)), 0.7 * 2'000'000, 0.03 * 2'000'000);
+  EXPECT_EQ(loading_time(record), held_bytes(record) / 1000 * 1_us / 4);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "unit/device/pretend_runtime.h"
 #include "unit/native/native_run.h"
 #include "unit/native/photos.h"
+#include "unit/native/small_copies.h"
 
 namespace loaderscope::native {
 namespace {
@@ -178,6 +179,45 @@ TEST_F(CudaProduction, MakesBytesOfTheHost) {
       }
     }
   }
+}
+
+TEST_F(CudaProduction, CropsKeptImages) {
+  const Photos photos(11);
+  const source::TempFolder small;
+  put_small_copies(photos, 11, 20, small);
+  for (const std::string_view form : {kCropAndFlip, kWithSteps}) {
+    const std::string common = fmt::format(" {} {}", form, kTwoEpochs);
+    const std::vector<std::string> expected =
+        HostSamples::make("data=" + small.path() + common, form == kCropAndFlip ? 768 : 4 * 768);
+    ASSERT_EQ(expected.size(), 22U);
+    for (const std::string way : {"workers=2", "workers=3 executor=processes task=sample"}) {
+      SCOPED_TRACE(way);
+      reset();
+      const RunRecord record =
+          run_on_gpu("data=" + photos.path() + common + "resident=decoded:20 " + way);
+      EXPECT_TRUE(runtime_->samples() == expected);
+      const RankRecord& rank = record.ranks.front();
+      EXPECT_EQ(rank.stages[Stage::read].count, 0);
+      EXPECT_EQ(rank.stages[Stage::decode].count, 0);
+      EXPECT_EQ(rank.stages[Stage::gpu_augment].count, 6);
+      EXPECT_EQ(value(record, "memory.gpu_data_bytes"), 11 * 3 * 20 * 20);
+      EXPECT_EQ(record.before_first_ask.back().first, "read");
+    }
+  }
+}
+
+TEST_F(CudaProduction, RefusesDataSetThatDoesNotFit) {
+  const Photos photos(100);
+  const std::string settings =
+      fmt::format("data={} {} {} workers=2 ", photos.path(), kCropAndFlip, kTwoEpochs);
+  runtime_->memory = Bytes{24} << 20;  // half of it has room for the batches
+  EXPECT_EQ(failure_on_gpu(settings + "augment-on=gpu"), "");
+  reset();
+  runtime_->memory = Bytes{24} << 20;
+  // 100 images of 197 kB.
+  EXPECT_THAT(failure_on_gpu(settings + "resident=decoded:256"),
+              HasSubstr("GPU 0: the data set takes"));
+  EXPECT_EQ(runtime_->owned(), 0);
 }
 
 TEST_F(CudaProduction, DecodesWithCudaWithoutEngines) {

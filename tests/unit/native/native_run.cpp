@@ -176,6 +176,10 @@ class NotingDevices::Noting : public Device {
     return device_->make(job);
   }
   void prepare(const MakePlan& plan) override { device_->prepare(plan); }
+  void keep(std::span<const std::byte> data) override {
+    owner_.kept_[rank_].assign(data.begin(), data.end());
+    device_->keep(data);
+  }
   bool end() override { return device_->end(); }
   std::optional<DeviceTimes> collect() override { return device_->collect(); }
 
@@ -194,6 +198,7 @@ RunContext NotingDevices::context() {
         find_row<DeviceRow>(config.trainer.device.value, device_table()).make(config, stop);
     ranks_.assign(devices.size(), {});
     made_.assign(devices.size(), {});
+    kept_.assign(devices.size(), {});
     for (std::size_t rank = 0; rank < devices.size(); ++rank)
       devices[rank] = std::make_unique<Noting>(*this, rank, std::move(devices[rank]));
     return devices;

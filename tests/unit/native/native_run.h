@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,6 +61,8 @@ class NotingDevices {
       std::function<void(const std::byte* slot, std::int32_t position, std::byte* sample)>;
   void finish_with(FinishSample finish) { finish_sample_ = std::move(finish); }
   std::vector<Delivered> made(std::size_t rank = 0) const;  // sorted by step
+  // The data set that the device was given to keep.
+  std::span<const std::byte> kept(std::size_t rank = 0) const { return kept_.at(rank); }
 
  private:
   class Noting;
@@ -67,6 +70,7 @@ class NotingDevices {
   Bytes sample_bytes_;
   mutable std::mutex mutex_;
   std::vector<std::vector<Delivered>> ranks_, made_;
+  std::vector<std::vector<std::byte>> kept_;
   FinishSample finish_sample_;
   std::atomic<std::int64_t> overwritten_{0};
 };

@@ -258,6 +258,54 @@ TEST(Resolve, NotesWorkThatDeviceDoesNotDo) {
   EXPECT_THAT(notes, Contains(HasSubstr("device-prefetch = 3 has no effect")));
 }
 
+TEST(Resolve, PlacesAugmentationWhereDataIsKept) {
+  const Given decoded = {{"resident", "decoded"}, {"samples", "100"}, {"cost", "gpu-augment=1us"}};
+  const ImageConfig image = resolved(decoded).config.image;
+  EXPECT_EQ(image.augment_on, AugmentOn::gpu);
+  EXPECT_EQ(image.resident.value, (Resident{ResidentForm::decoded, 256}));
+  EXPECT_EQ(find_field("resident")->text(resolved(decoded).config), "decoded:256");
+  EXPECT_EQ(find_field("resident")->text(resolved({}).config), "no");
+}
+
+TEST(Resolve, RefusesDataThatGpuCannotKeep) {
+  const auto error = [](Given given) {
+    given.insert(given.end(), {{"cost", "gpu-decode=45us"}, {"cost", "gpu-augment=1us"}});
+    return error_of_given(given);
+  };
+  const Given stored = {{"resident", "stored"}, {"decode", "hw"}};
+  const auto with = [](Given given, const Given& more) {
+    given.insert(given.end(), more.begin(), more.end());
+    return given;
+  };
+  EXPECT_THAT(error(stored), HasSubstr("the data set is endless"));
+  EXPECT_EQ(error(with(stored, {{"samples", "100"}})), "");
+  EXPECT_THAT(error(with(stored, {{"samples", "100"}, {"workers", "0"}})),
+              HasSubstr("needs workers"));
+  EXPECT_THAT(error(with(stored, {{"samples", "100"}, {"augment-on", "host"}})),
+              HasSubstr("contradicts"));
+  EXPECT_THAT(error({{"resident", "stored"}, {"samples", "100"}}),
+              HasSubstr("must decode them; give --decode hw"));
+  EXPECT_THAT(error({{"resident", "decoded"}, {"decode", "hw"}, {"samples", "100"}}),
+              HasSubstr("decoded once, before the first batch"));
+  EXPECT_THAT(error({{"resident", "decoded"}, {"augment-on", "host"}, {"samples", "100"}}),
+              HasSubstr("contradicts resident = decoded"));
+  EXPECT_THAT(error({{"resident", "decoded:100"}, {"samples", "100"}}),
+              HasSubstr("smaller than a sample; give --resident decoded:256"));
+  EXPECT_THAT(error({{"resident", "decoded:5000"}, {"samples", "100"}}), HasSubstr("too large"));
+  EXPECT_THAT(error({{"resident", "decoded"}, {"device", "null"}, {"samples", "100"}}),
+              HasSubstr("device = null makes nothing"));
+  EXPECT_THAT(error_of_given({{"resident", "decoded"}, {"samples", "100"}}),
+              HasSubstr("the time of gpu-augment is unknown"));
+}
+
+TEST(Resolve, RefusesUnknownFormsOfResidentData) {
+  EXPECT_THAT(error_of_given({{"resident", "stored:4"}}), HasSubstr("expected no, stored"));
+  EXPECT_THAT(error_of_given({{"resident", "decoded:0"}}), HasSubstr("at least 1 pixel"));
+  EXPECT_THAT(error_of_given({{"resident", "store"}}), HasSubstr("did you mean 'stored'?"));
+  EXPECT_THAT(error_of_given({{"source", "gpu-resident"}}),
+              HasSubstr("not where it is kept; give --resident stored"));
+}
+
 TEST(Resolve, KeepsGivenSettingsApartFromDefaults) {
   const RunConfig config = resolved({{"task", "sample"}}).config;
   EXPECT_TRUE(config.loader.task.given);
