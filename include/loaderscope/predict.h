@@ -31,6 +31,9 @@ struct Prediction {
   Account base_account;
   MeasureConfig base_measure;  // the window of that
 
+  Nanos loading = 0;     // time to load a resident data set, before the first batch
+  Bytes held_bytes = 0;  // size of the resident data set
+
   bool has_busy() const;
   double busy() const;  // share of the window; 0 without a compute
   double gain() const;  // relative gain of the rate over the run itself
@@ -48,6 +51,21 @@ struct ScaledPrediction {
   double busy_before = 0, busy_after = 0;  // 0 without a compute
 };
 ScaledPrediction scale_prediction(const Analysis& measured, const Prediction& prediction);
+
+// Loading a data set into GPU memory, and the time that it saves.
+struct ResidentGain {
+  double load_s = 0;   // time before the first batch
+  double saved_s = 0;  // per epoch; not above 0: nothing is saved
+
+  // Whole epochs until loading has paid. Empty if it never does.
+  std::optional<std::int64_t> epochs() const;
+  // "pays after 5 epochs (20 s to load, 4 s saved per epoch)"
+  std::string sentence() const;
+};
+
+// Empty if the prediction keeps no data set on the device. The rates are in samples per second.
+std::optional<ResidentGain> resident_gain(const Prediction& prediction, double rate_before,
+                                          double rate_after);
 
 // May be called by several threads at once.
 using Predictor = std::function<Prediction(const Changes&)>;

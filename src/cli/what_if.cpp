@@ -105,6 +105,15 @@ std::string why_not(const Analysis& measured, const GoodnessOfFit& fit,
   return predicted.is_known() ? "" : "as it depends on costs that were not measured";
 }
 
+// Notes that the GPU of the run had too little free memory for the data set.
+void note_short_memory(const RunRecord& record, const Prediction& predicted, WhatIf& answer) {
+  const double free = value_of(record.metrics, metric::gpu_memory_free_bytes).value_or(0);
+  const auto needed = static_cast<double>(predicted.held_bytes);
+  if (free <= 0 || needed <= free / 2) return;
+  answer.notes.push_back("the data set takes " + format_size(needed) +
+                         " of GPU memory, and half of what was free is " + format_size(free / 2));
+}
+
 WhatIf predicted_answer(const FittedBase& base, const Changes& changes) {
   WhatIf answer;
   answer.changes = changes;
@@ -124,10 +133,16 @@ WhatIf predicted_answer(const FittedBase& base, const Changes& changes) {
       answer.predicted = what_if_case("predicted", predicted, analysis);
       answer.may_be_off = predicted.may_be_off;
     }
+    note_short_memory(*base.record, predicted, answer);
     if (const std::string note = short_run_note(*base.record, analysis); !note.empty())
       answer.notes.push_back(note);
   } else {
     answer.predicted = what_if_case("predicted", predicted);
+  }
+  if (answer.predicted && fitted.held_bytes == 0) {
+    const WhatIfCase& before = answer.measured ? *answer.measured : answer.fitted;
+    answer.resident =
+        resident_gain(predicted, before.samples_per_s, answer.predicted->samples_per_s);
   }
   answer.notes.insert(answer.notes.end(), predicted.notes.begin(), predicted.notes.end());
   return answer;

@@ -60,6 +60,9 @@ void add_result(Prediction& prediction, const RunRecord& record) {
     prediction.samples_per_s += static_cast<double>(rank.samples) / seconds(rank.window());
   }
   prediction.account = mean_account(accounts);
+  for (const auto& [name, ns] : record.before_first_ask) prediction.loading += ns;
+  prediction.held_bytes =
+      std::llround(value_of(record.metrics, metric::memory_gpu_data_bytes).value_or(0));
 }
 
 }  // namespace

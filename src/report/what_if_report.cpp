@@ -142,6 +142,18 @@ void describe_storage(ResultVisitor& form, WhatIf& answer) {
   });
 }
 
+void describe_resident(ResultVisitor& form, WhatIf& answer) {
+  form.optional("resident", answer.resident, AbsentValue::left_out, [&](ResidentGain& gain) {
+    form.object("resident",
+                "loading the data set into GPU memory; absent where no change does that", [&] {
+                  form.real("load_s", gain.load_s, "before the first batch, seconds", kNotNegative);
+                  form.real("saved_per_epoch_s", gain.saved_s, "seconds; negative: lost");
+                  form.shown("pays_after_epochs", gain.epochs(),
+                             "whole epochs until loading has paid; null: never");
+                });
+  });
+}
+
 void describe_columns(ResultVisitor& form, WhatIf& answer) {
   describe_column(form, "measured", answer.measured,
                   "the base case as it was run; null without a result");
@@ -187,6 +199,8 @@ void write_what_if_text(TextReport& reading, const WhatIf& answer, const ReportS
   screen.wrapped_headline(answer_line(answer), LineTone::plain);
   for (const StorageValue& value : answer.storage)
     screen.line(LinePriority::advice, value.sentence());
+  if (answer.resident)
+    screen.line(LinePriority::advice, capitalised("it " + answer.resident->sentence()));
   screen.line(LinePriority::advice, verified_line(answer));
   screen.line(LinePriority::advice, trust_line(answer));
   add_cases(screen, answer, style);
@@ -217,6 +231,7 @@ void describe_what_if(ResultVisitor& form, WhatIf& answer) {
               "why --verify cannot run the changes; absent where it can");
   });
   describe_storage(form, answer);
+  describe_resident(form, answer);
   describe_columns(form, answer);
   describe_trust(form, answer);
   form.texts("notes", answer.notes,

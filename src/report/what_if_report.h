@@ -34,7 +34,8 @@ struct WhatIf {
   std::vector<StorageValue> storage;    // changed values of the storage, and their values in the
                                         // base case
   std::optional<GoodnessOfFit> fit;
-  PastPredictions history;  // accuracy of earlier predictions
+  std::optional<ResidentGain> resident;  // set if the change keeps the data set on the device
+  PastPredictions history;               // accuracy of earlier predictions
   std::vector<std::string> notes;
 };
 

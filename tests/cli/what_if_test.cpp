@@ -103,6 +103,45 @@ TEST_F(WhatIf, DecodesOnDeviceWithRatesOfDevice) {
   EXPECT_THAT(without.err, HasSubstr("--set gpu.augment-rate=1000000/s"));
 }
 
+// One worker reads a batch of 4 in 20 ms. From GPU memory a batch takes 4 ms, those of the compute.
+TEST_F(WhatIf, SaysWhenResidentDataPays) {
+  const std::string result = folder_.path("reads.json");
+  const Ended run = run_binary({"run", "--engine", "model", "--cost", "read=5ms:sleep", "--compute",
+                                "4ms", "--workers", "1", "--batch", "4", "--cores", "8",
+                                "--samples", "400", "--steps", "90", "--json", result});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const Words words = {"what-if", result,
+                       "--set",   "decode=hw",
+                       "--set",   "resident=stored",
+                       "--set",   "gpu.decode-rate=20000/s",
+                       "--set",   "gpu.augment-rate=200000/s"};
+  const Ended shown = run_binary(words);
+  ASSERT_EQ(shown.exit_code, 0) << shown.err;
+  // 2 s to load; an epoch takes 2 s without, and 0.4 s with it.
+  EXPECT_THAT(shown.out,
+              HasSubstr("It pays after 2 epochs (2 s to load, 1.6 s saved per epoch)\n"));
+  Words saved = words;
+  saved.insert(saved.end(), {"--json", "-"});
+  const json answer = json::parse(run_binary(saved).out);
+  EXPECT_EQ(answer.at("resident").at("pays_after_epochs"), 2);
+  EXPECT_NEAR(answer.at("resident").at("load_s").get<double>(), 2, 1e-6);
+  EXPECT_NEAR(answer.at("resident").at("saved_per_epoch_s").get<double>(), 1.6, 1e-3);
+  const Ended without = run_binary({"what-if", result, "--set", "workers=2", "--json", "-"});
+  EXPECT_FALSE(json::parse(without.out).contains("resident"));
+}
+
+TEST_F(WhatIf, SaysThatResidentDataNeverPays) {
+  const std::string result = folder_.path("compute.json");
+  const Ended run = run_binary({"run", "--engine", "model", "--cost", "read=1ms:sleep", "--compute",
+                                "40ms", "--workers", "4", "--batch", "4", "--cores", "8",
+                                "--samples", "400", "--steps", "90", "--json", result});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const Ended shown = run_binary(
+      {"what-if", result, "--set", "resident=decoded", "--set", "gpu.augment-rate=200000/s"});
+  ASSERT_EQ(shown.exit_code, 0) << shown.err;
+  EXPECT_THAT(shown.out, HasSubstr("It never pays ("));
+}
+
 TEST_F(WhatIf, VerifiesDeclaredDecodingOnSimulatedGpu) {
   const std::string result = folder_.path("declared.json");
   const Ended run =

@@ -56,6 +56,14 @@ std::string what_if_trust(const WhatIf& answer) {
   return text;
 }
 
+// Returns when a data set in GPU memory pays, if the change keeps it there, and the accuracy.
+std::string what_if_why(const WhatIf& answer) {
+  const std::string trust = what_if_trust(answer);
+  if (!answer.resident) return trust;
+  const std::string pays = "it " + answer.resident->sentence();
+  return trust.empty() ? pays : pays + "; " + trust;
+}
+
 struct PartOfWindow {
   std::string name;
   double now = 0, then = 0;
@@ -105,8 +113,8 @@ Answer answer_what_if(const WhatIf& what_if) {
   answer.headline = what_if_headline(what_if);
   const bool can_be_run = !what_if.verified && what_if.why_not_run.empty();
   if (!what_if.predicted && can_be_run) answer.first.push_back({"Next", "--verify (measures it)"});
-  if (const std::string trust = what_if_trust(what_if); !trust.empty())
-    answer.first.push_back({"Why", trust});
+  if (const std::string why = what_if_why(what_if); !why.empty())
+    answer.first.push_back({"Why", why});
   answer.table = what_if_table(what_if);
   std::string more = "-v, --html page.html";
   if (what_if.predicted && can_be_run) more += "    Test: --verify";
