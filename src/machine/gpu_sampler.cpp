@@ -175,9 +175,12 @@ std::vector<Metric> gpu_load_metrics(const std::vector<GpuSample>& samples) {
   if (samples.empty()) return metrics;
   std::set<unsigned> gpus;
   double most_memory = 0;
+  std::optional<double> least_free;
   for (const GpuSample& sample : samples) {
     gpus.insert(sample.gpu);
     most_memory = std::max(most_memory, sample.memory_used);
+    const double free = std::max(0.0, sample.memory - sample.memory_used);
+    if (sample.memory > 0) least_free = std::min(least_free.value_or(free), free);
   }
   metrics.push_back(make_metric(metric::gpu_samples,
                                 "of what follows, that NVML gave within the window",
@@ -189,6 +192,9 @@ std::vector<Metric> gpu_load_metrics(const std::vector<GpuSample>& samples) {
       sample_mean(samples, [](const GpuSample& s) -> std::optional<double> { return s.busy; })));
   metrics.push_back(make_metric(metric::gpu_memory_bytes,
                                 "of the fullest GPU's memory in use by all programs", most_memory));
+  if (least_free)
+    metrics.push_back(make_metric(metric::gpu_memory_free_bytes,
+                                  "least memory that one of them had free", *least_free));
   for (const ShareRow& row : kMeans) {
     const double mean = sample_mean(samples, row.value);
     if (mean > 0) metrics.push_back(make_metric(row.name, row.help, mean));
@@ -221,6 +227,7 @@ void GpuSampler::take() {
     sample.gpu = load.number;
     sample.busy = load.busy;
     sample.memory_used = load.memory_used;
+    sample.memory = load.memory;
     sample.details = gpus_.details(load.number);
     sample.link = load.link;
     sample.widest = load.widest;

@@ -18,6 +18,7 @@ struct GpuSample {
   unsigned gpu = 0;
   bool is_ours = false;  // a process of the job computes on it
   double busy = 0, memory_used = 0;
+  double memory = 0;  // bytes that it has; 0: unknown
   GpuDetails details;
   PcieLink link, widest;
   std::string address;

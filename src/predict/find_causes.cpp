@@ -69,6 +69,9 @@ Finding cause_finding(const FindingInput& facts, const FindingRow& row, const Ca
   const ScaledPrediction promise = scale_prediction(measured, option.prediction);
   finding.rate_before = promise.rate_before;
   finding.rate_after = promise.rate_after;
+  if (const auto resident =
+          resident_gain(option.prediction, promise.rate_before, promise.rate_after))
+    finding.evidence += "; it " + resident->sentence();
   finding.may_be_off = option.prediction.may_be_off;
   finding.is_ceiling = row.gives_back == Benefit::nothing;
   // With less to compute a smaller share is no loss, and no benefit either.

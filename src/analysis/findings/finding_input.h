@@ -215,6 +215,8 @@ std::optional<Candidate> silent_fallback(const FindingInput& facts);
 double waited_for_host_decode(const FindingInput& facts);
 std::optional<Candidate> engines_idle(const FindingInput& facts);
 double waited_for_device_decode(const FindingInput& facts);
+std::optional<Candidate> gpu_resident_fits(const FindingInput& facts);
+double waited_for_samples_and_copies(const FindingInput& facts);
 
 std::optional<Candidate> pageable_copies(const FindingInput& facts);
 std::optional<Candidate> copy_not_overlapped(const FindingInput& facts);

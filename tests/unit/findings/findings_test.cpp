@@ -163,6 +163,12 @@ const FindingScenario kCases[] = {
      }},
     {"engines-idle", DECODES_ON_GPU, DECODES_ON_GPU, false,
      [](RunRecord& record) { decode_by_calls(record, "2 x NVIDIA H100 80GB HBM3", 1); }},
+    {"gpu-resident-fits",
+     COMPUTE "workers = 2\nsamples = 4000\ncost = read=4ms\nstored-bytes = 1MB\ndecode = hw\n"
+             "cost = gpu-decode=10us\ncost = gpu-augment=10us",
+     COMPUTE "workers = 16\nsamples = 4000\ncost = read=1ms\nstored-bytes = 1MB\ndecode = hw\n"
+             "cost = gpu-decode=10us\ncost = gpu-augment=10us",
+     false, with("gpu.memory_free_bytes", 8e9)},
     {"whole-batch-tasks",
      COMPUTE "workers = 4\nprefetch = 1\nsamples = 160\npersistent-workers = true\n"
              "cost = decode=4ms:sleep",
