@@ -100,13 +100,19 @@ void speed_up(const Change& change, const Speedup& speedup, RunConfig& config, F
   }
 }
 
-// In a run from GPU memory no sample was read.
-void refuse_unknown_reads(const RunConfig& base, const RunConfig& config,
-                          const FittedCosts& costs) {
-  if (!base.image.resident.value.holds_data() || config.image.resident.value.holds_data()) return;
-  if (!costs.has_samples() || !is_unknown(costs, config, Stage::read)) return;
-  throw UsageError("resident = no: the run read no sample, so the time of a read is unknown",
-                   "measure it with 'loaderscope run'");
+// Loading a data set takes the times of reads, and of decodes if images are kept. So does a run
+// that reads each sample, if the measured one kept the data set.
+void refuse_unknown_loading(const RunConfig& base, const RunConfig& config,
+                            const FittedCosts& costs) {
+  const Resident& after = config.image.resident.value;
+  if (!costs.has_samples() || after == base.image.resident.value) return;
+  const std::string place = "resident = " + find_field("resident")->text(config) + ": ";
+  if (is_unknown(costs, config, Stage::read))
+    throw UsageError(place + "the run read no sample, so the time of a read is unknown",
+                     "measure it with 'loaderscope run'");
+  if (after.form == ResidentForm::decoded && is_unknown(costs, config, Stage::decode))
+    throw UsageError(place + "the CPU decoded no image in the run, so the time to load is unknown",
+                     "measure it with 'loaderscope run'");
 }
 
 // A run without data can declare what a simulated GPU takes.
@@ -157,7 +163,7 @@ FittedModel::Case FittedModel::make_case(const Changes& changes, FittedCosts cos
     for (JobHosts::Host& host : result.costs.hosts.measured) host.cores = 0;
   resolve_for_model(result);
   if (result.costs.has_samples()) keep_measured(changes, result);
-  refuse_unknown_reads(config_, config, result.costs);
+  refuse_unknown_loading(config_, config, result.costs);
   if (config.makes_on_device() && result.costs.compute_threads > 0)
     throw UsageError("the program trains on the CPU", "give a result of training on a GPU");
   if (measured_ && has_first_workers(config_, config, result.costs)) {

@@ -43,6 +43,7 @@ TEST(GpuSampler, SamplesTheDriversLibraryInItsUnits) {
   EXPECT_DOUBLE_EQ(value(metrics, "gpu.kernel_share"), 0.83);
   EXPECT_DOUBLE_EQ(value(metrics, "gpu.memory_busy_share"), 0.4);
   EXPECT_DOUBLE_EQ(value(metrics, "gpu.memory_bytes"), 60e9);
+  EXPECT_DOUBLE_EQ(value(metrics, "gpu.memory_free_bytes"), 20e9);
   EXPECT_DOUBLE_EQ(value(metrics, "gpu.decoder_share"), 0.3);
   EXPECT_EQ(value(metrics, "gpu.jpeg_share"), -1);
   EXPECT_DOUBLE_EQ(value(metrics, "gpu.multiprocessors_share"), 0.02);

@@ -75,6 +75,12 @@ TEST(ResidentImages, RefusesToPredictReadsThatNoRunMade) {
   const FittedModel model(made.record);
   EXPECT_NO_THROW(model.predict({}, 1'000));
   EXPECT_THROW(model.predict({{"resident", "no"}}, 1'000), UsageError);
+  EXPECT_THROW(model.predict({{"resident", "decoded"}, {"decode", "cpu"}}, 1'000), UsageError);
+  const DeviceRun read = run_on_device(photos, "decode=hw workers=2 compute=1ms");
+  const FittedModel reads_model(read.record);
+  EXPECT_NO_THROW(reads_model.predict({{"resident", "stored"}}, 1'000));
+  EXPECT_THROW(reads_model.predict({{"resident", "decoded"}, {"decode", "cpu"}}, 1'000),
+               UsageError);
 }
 
 TEST(ResidentImages, TakesDeclaredTimeOfDeclaredData) {
