@@ -48,7 +48,18 @@ void refuse_requirements(const RunConfig& given) {
 struct FittedBase {
   std::optional<RunRecord> record;
   std::unique_ptr<FittedModel> model;
+  std::vector<std::string> profile_notes;  // about the machine's profile
 };
+
+// Adds the rates of the machine's profile to a record of this machine.
+void add_rates_of_machine(const WhatIfFlags& flags, const MachineFacts& machine, FittedBase& base) {
+  const bool is_here =
+      base.record->machine.host == machine.host && base.record->machine.cpu == machine.cpu;
+  if (is_here)
+    add_known_rates(
+        known_rates(flags.profile, machine, base.record->config.data, base.profile_notes),
+        *base.record);
+}
 
 FittedBase fitted_base(const WhatIfFlags& flags, const RunConfig& given,
                        const MachineFacts& machine) {
@@ -61,14 +72,16 @@ FittedBase fitted_base(const WhatIfFlags& flags, const RunConfig& given,
   refuse_flags_with_result(given, "give what changes with --set");
   base.record = read_result(place_of_result(flags.result)).record;
   require_complete_job(*base.record, flags.result);
+  add_rates_of_machine(flags, machine, base);
   base.model = std::make_unique<FittedModel>(*base.record);
   return base;
 }
 
 // Returns true if the cost of a sample on the machine does not change.
 bool keeps_work(const Changes& changes) {
-  constexpr std::string_view kWork[] = {"data",  "source",    "size",   "augment", "transfer",
-                                        "cache", "cache-dir", "access", "cores",   "dct-scale"};
+  constexpr std::string_view kWork[] = {"data",     "source",    "size",      "augment",
+                                        "transfer", "cache",     "cache-dir", "access",
+                                        "cores",    "dct-scale", "decode",    "augment-on"};
   return std::all_of(changes.begin(), changes.end(), [&](const Change& change) {
     return change.key.find('.') == std::string::npos &&
            std::find(std::begin(kWork), std::end(kWork), change.key) == std::end(kWork);
@@ -76,14 +89,9 @@ bool keeps_work(const Changes& changes) {
 }
 
 // Compares the prediction with the ceilings of the measured machine.
-void look_at_ceilings(const WhatIfFlags& flags, const MachineFacts& machine, FittedBase& base,
-                      WhatIf& answer) {
+void look_at_ceilings(const FittedBase& base, WhatIf& answer) {
   if (!base.record || !answer.predicted || !keeps_work(answer.changes)) return;
-  const bool is_here =
-      base.record->machine.host == machine.host && base.record->machine.cpu == machine.cpu;
-  if (is_here)
-    add_known_rates(known_rates(flags.profile, machine, base.record->config.data, answer.notes),
-                    *base.record);
+  answer.notes.insert(answer.notes.end(), base.profile_notes.begin(), base.profile_notes.end());
   const std::vector<MachineCeiling> ceilings = machine_ceilings(*base.record);
   if (ceilings.empty()) return;
   const std::string beyond = beyond_probed(ceilings, answer.predicted->samples_per_s);
@@ -132,12 +140,16 @@ WhatIf predicted_answer(const FittedBase& base, const Changes& changes) {
     if (answer.why_not.empty()) {
       answer.predicted = what_if_case("predicted", predicted, analysis);
       answer.may_be_off = predicted.may_be_off;
+      answer.gpu = gpu_work(*base.model, &*base.record, &analysis, changes, predicted,
+                            answer.predicted->samples_per_s);
     }
     note_short_memory(*base.record, predicted, answer);
     if (const std::string note = short_run_note(*base.record, analysis); !note.empty())
       answer.notes.push_back(note);
   } else {
     answer.predicted = what_if_case("predicted", predicted);
+    answer.gpu = gpu_work(*base.model, nullptr, nullptr, changes, predicted,
+                          answer.predicted->samples_per_s);
   }
   if (answer.predicted && fitted.held_bytes == 0) {
     const WhatIfCase& before = answer.measured ? *answer.measured : answer.fitted;
@@ -161,7 +173,7 @@ ExitCode what_if(const WhatIfFlags& flags) {
   if (flags.verify && base.record) announce_saved_command(flags.result, to_run);
 
   WhatIf answer = predicted_answer(base, changes);
-  look_at_ceilings(flags, machine, base, answer);
+  look_at_ceilings(base, answer);
   const PredictionHistory history(source::user_cache_folder());
   answer.history = history.summary();
   const std::atomic<int>& stop_signal = catch_stop_signals();

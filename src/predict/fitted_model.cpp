@@ -109,7 +109,9 @@ FittedModel::FittedModel(const RunRecord& record, const std::atomic<int>* stop_s
     : base_runs_(std::make_shared<model::BaselineCache>()),
       stop_signal_(stop_signal),
       config_(is_of_somebody_else(record) ? to_native_config(record) : declare_device_work(record)),
-      limits_(declared_limits(record.config)) {
+      limits_(declared_limits(record.config)),
+      gpu_rates_(loaderscope::gpu_rates(record)),
+      gpus_(record.machine.gpus.value_or("")) {
   model::refuse_unpredictable(record);
   if (is_of_somebody_else(record)) measured_ = record.config;
   steps_ = record.ranks.front().steps();

@@ -9,10 +9,12 @@
 #include <vector>
 
 #include "analysis/first_workers.h"
+#include "analysis/gpu_rates.h"
 #include "engine/pipeline/fitted_costs.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/predict.h"
 #include "loaderscope/settings.h"
+#include "predict/gpu_costs.h"
 #include "predict/storage_values.h"
 
 namespace loaderscope {
@@ -90,6 +92,12 @@ class FittedModel {
   LoaderAlone loader_alone(const std::optional<SharedStorage>& storage, const Changes& changes,
                            std::int64_t steps) const;
 
+  // Returns the changes with the GPU's work for the loader on a stream of its own. Empty if it is
+  // there anyway, or if the changes say where it is.
+  std::optional<Changes> with_own_stream(const Changes& changes) const;
+  // The GPU's rates that the record contains. Null without a record.
+  const GpuRates* gpu_rates() const { return gpu_rates_ ? &*gpu_rates_ : nullptr; }
+
   // Returns the settings to run the changes for real. Throws UsageError if that is not possible.
   RunConfig to_run(const Changes& changes) const;
   // Returns the reason why the changes cannot be run for real here, or "".
@@ -120,8 +128,11 @@ class FittedModel {
   static void change_beyond_settings(const Change& change, Case& changed);
   void resolve_for_model(Case& changed) const;
   void keep_measured(const Changes& changes, Case& changed) const;
-  void add_spread_of_first_workers(const Changes& changes, const Knockouts& knockouts,
-                                   Prediction& usual) const;
+  model::GpuCosts gpu_costs(const Changes& changes, model::GpuStream stream, Amount amount) const;
+  model::GpuStream usual_stream() const;
+  // Adds the error that unmeasured costs cause.
+  void add_spread_of_costs(const Changes& changes, const Knockouts& knockouts,
+                           Prediction& usual) const;
 
   void set_windows(RunConfig& base, RunConfig& changed, const Changes& changes,
                    std::int64_t most_samples) const;
@@ -139,6 +150,8 @@ class FittedModel {
   std::optional<RunConfig> measured_;  // settings of another program's loader, as it ran
   MachineLimits limits_;
   std::shared_ptr<const FittedCosts> costs_;
+  std::optional<GpuRates> gpu_rates_;    // empty without a record
+  std::string gpus_;                     // names of the GPUs of the record
   std::int64_t steps_ = 0, warmup_ = 0;  // length of the run in steps; 0: the settings define it
 };
 

@@ -115,9 +115,22 @@ void refuse_unknown_loading(const RunConfig& base, const RunConfig& config,
                      "measure it with 'loaderscope run'");
 }
 
+bool has_simulated_gpu(const RunConfig& config) {
+  return device_kind(config.trainer.device.value) == DeviceKind::simulated;
+}
+
 // A run without data can declare what a simulated GPU takes.
 bool declares_gpu(const RunConfig& config) {
-  return !config.has_data() && device_kind(config.trainer.device.value) == DeviceKind::simulated;
+  return !config.has_data() && has_simulated_gpu(config);
+}
+
+bool moves_work_to_gpu(const Changes& changes) {
+  return change_setting(changes, "decode") || change_setting(changes, "augment-on");
+}
+
+Changes joined(Changes changes, const Changes& added) {
+  changes.insert(changes.end(), added.begin(), added.end());
+  return changes;
 }
 
 }  // namespace
@@ -151,12 +164,30 @@ void FittedModel::refuse_unknown(const Changes& changes) const {
   }
 }
 
+model::GpuStream FittedModel::usual_stream() const {
+  return measured_ ? model::GpuStream::training : model::GpuStream::own;
+}
+
+model::GpuCosts FittedModel::gpu_costs(const Changes& changes, model::GpuStream stream,
+                                       Amount amount) const {
+  if (!gpu_rates_ || !moves_work_to_gpu(changes)) return {};
+  return model::gpu_costs(*gpu_rates_, gpus_, config_, counterfactual(config_, changes), changes,
+                          stream, amount);
+}
+
+std::optional<Changes> FittedModel::with_own_stream(const Changes& changes) const {
+  if (!gpu_costs(changes, usual_stream(), Amount::usual).follows_training) return std::nullopt;
+  return joined(changes, gpu_costs(changes, model::GpuStream::own, Amount::usual).added);
+}
+
 FittedModel::Case FittedModel::make_case(const Changes& changes, FittedCosts costs,
                                          Amount amount) const {
   refuse_unknown(changes);
   Case result{std::move(costs), {}};
   RunConfig& config = result.prediction.config;
-  config = counterfactual(config_, changes);
+  const model::GpuCosts gpu = gpu_costs(changes, usual_stream(), amount);
+  config = counterfactual(config_, joined(changes, gpu.added));
+  result.prediction.notes = gpu.notes;
   note_lost_injections(config_, changes, config, result.prediction.notes);
   for (const Change& change : changes) change_beyond_settings(change, result);
   if (change_setting(changes, "cores"))
@@ -267,6 +298,8 @@ RunConfig FittedModel::to_run(const Changes& named) const {
     throw UsageError("--verify: " + change.key + " cannot be run, the stage works for real",
                      "leave out one of them");
   }
+  if (has_simulated_gpu(config_))
+    changes = joined(changes, gpu_costs(named, usual_stream(), Amount::usual).added);
   return rerun_config(measured_ ? *measured_ : config_, changes);
 }
 

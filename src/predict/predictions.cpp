@@ -132,7 +132,7 @@ Prediction FittedModel::predict(const Changes& changes, std::int64_t most_sample
   set_windows(base, changed.config, changes, most_samples);
   Prediction prediction = run(std::move(changed), costs, knockouts);
   const Prediction unchanged = set_base(prediction, base);
-  add_spread_of_first_workers(changes, knockouts, prediction);
+  add_spread_of_costs(changes, knockouts, prediction);
   model::note_launching(costs, unchanged, prediction);
   if (costs.compute_threads > 0) model::note_shared_cores(costs, unchanged, prediction);
   return prediction;
@@ -161,11 +161,14 @@ Prediction FittedModel::predict_like_others(const std::vector<std::size_t>& rank
   return std::move(prediction);
 }
 
-// Unmeasured costs are between the least and the most that other programs had.
-void FittedModel::add_spread_of_first_workers(const Changes& changes, const Knockouts& knockouts,
-                                              Prediction& usual) const {
-  const bool has_some = config_.loader.num_workers == 0 && usual.config.loader.num_workers > 0;
-  if (!measured_ || !has_some || costs_->knows(Stage::transport_recv)) return;
+// Costs of first workers are between the least and the most that other programs had. A GPU that
+// makes batches takes between the least and the most from the training.
+void FittedModel::add_spread_of_costs(const Changes& changes, const Knockouts& knockouts,
+                                      Prediction& usual) const {
+  const bool has_first_workers = config_.loader.num_workers == 0 &&
+                                 usual.config.loader.num_workers > 0 && measured_ &&
+                                 !costs_->knows(Stage::transport_recv);
+  if (!has_first_workers && !gpu_costs(changes, usual_stream(), Amount::usual).is_uncertain) return;
   for (const Amount amount : {Amount::least, Amount::most}) {
     auto [costs, other] = make_case(changes, *costs_, amount);
     other.config.measure = usual.config.measure;

@@ -154,6 +154,35 @@ void describe_resident(ResultVisitor& form, WhatIf& answer) {
   });
 }
 
+void describe_gpu_work(ResultVisitor& form, GpuWork& work) {
+  form.real("step_s", work.step_s, "time of the GPU per step for the loader, if it works alone",
+            kNotNegative);
+  form.real("share", work.share, "of it in the predicted step", kNotNegative);
+  form.real_or_null("freed_cores", work.freed_cores,
+                    "cores that the workers no longer need; null where it is not known",
+                    kNotNegative);
+  form.real("cores", work.cores, "of the run; 0 where it is not known", kNotNegative);
+  form.optional("pays_up_to_workers", work.pays_up_to, AbsentValue::null,
+                [&](std::int64_t& workers) {
+                  form.whole("pays_up_to_workers", workers,
+                             "the largest number with which it pays, at most `max_workers`; null "
+                             "where it is not known");
+                });
+  form.whole("max_workers", work.max_workers, "largest number that was tried; 0: none");
+  form.real("loss_beyond", work.loss_beyond, "of the rate with one more worker than that", kShare);
+  form.real("own_stream_samples_per_s", work.own_stream_samples_per_s,
+            "predicted rate with a stream of its own; 0 where it has one, or gains less than 1 %",
+            kNotNegative);
+  form.text("basis", work.basis, "source of the GPU's times; empty where they were given");
+}
+
+void describe_gpu(ResultVisitor& form, WhatIf& answer) {
+  form.optional("gpu", answer.gpu, AbsentValue::left_out, [&](GpuWork& work) {
+    form.object("gpu", "price of work that moves to the GPU; absent if none does",
+                [&] { describe_gpu_work(form, work); });
+  });
+}
+
 void describe_columns(ResultVisitor& form, WhatIf& answer) {
   describe_column(form, "measured", answer.measured,
                   "the base case as it was run; null without a result");
@@ -201,6 +230,12 @@ void write_what_if_text(TextReport& reading, const WhatIf& answer, const ReportS
     screen.line(LinePriority::advice, value.sentence());
   if (answer.resident)
     screen.line(LinePriority::advice, capitalised("it " + answer.resident->sentence()));
+  if (answer.gpu) {
+    for (const std::string& text :
+         {answer.gpu->price_sentence(), answer.gpu->workers_sentence(),
+          answer.gpu->own_stream_sentence(), answer.gpu->basis_sentence()})
+      screen.line(LinePriority::advice, capitalised(text));
+  }
   screen.line(LinePriority::advice, verified_line(answer));
   screen.line(LinePriority::advice, trust_line(answer));
   add_cases(screen, answer, style);
@@ -232,6 +267,10 @@ void describe_what_if(ResultVisitor& form, WhatIf& answer) {
   });
   describe_storage(form, answer);
   describe_resident(form, answer);
+  });
+}
+
+  describe_gpu(form, answer);
   describe_columns(form, answer);
   describe_trust(form, answer);
   form.texts("notes", answer.notes,

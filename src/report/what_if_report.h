@@ -6,6 +6,7 @@
 
 #include "loaderscope/predict.h"
 #include "loaderscope/report.h"
+#include "predict/gpu_work.h"
 #include "predict/storage_values.h"
 #include "report/result_visitor.h"
 
@@ -33,6 +34,7 @@ struct WhatIf {
   std::optional<WhatIfCase> verified;   // the changes, run for real
   std::vector<StorageValue> storage;    // changed values of the storage, and their values in the
                                         // base case
+  std::optional<GpuWork> gpu;           // price of work that moves to the GPU; empty if none does
   std::optional<GoodnessOfFit> fit;
   std::optional<ResidentGain> resident;  // set if the change keeps the data set on the device
   PastPredictions history;               // accuracy of earlier predictions

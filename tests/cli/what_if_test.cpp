@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "cli/run_binary.h"
@@ -100,7 +101,52 @@ TEST_F(WhatIf, DecodesOnDeviceWithRatesOfDevice) {
   const Ended without = run_binary(words);
   EXPECT_EQ(without.exit_code, 64);
   EXPECT_THAT(without.err, HasSubstr("the time of gpu-augment is unknown"));
-  EXPECT_THAT(without.err, HasSubstr("--set gpu.augment-rate=1000000/s"));
+  EXPECT_THAT(without.err,
+              HasSubstr("run 'loaderscope probe' there, or give --set gpu.augment-rate=1000000/s"));
+}
+
+// Puts what probe would have measured of a GPU into a saved result.
+void add_rates_of_gpu(const TestFolder& folder, const std::string& name) {
+  json result = json::parse(folder.read(name));
+  const std::pair<const char*, double> rates[] = {{"gpu_decode_image_s", 10e-6},
+                                                  {"gpu_decode_pixels_per_s", 1.87e9},
+                                                  {"gpu_augment_sample_s", 10e-6}};
+  for (const auto& [rate, value] : rates) {
+    const std::string metric = std::string("probed.") + rate;
+    result["probed"][rate] = value;
+    result["metrics"].push_back(
+        {{"name", metric}, {"unit", "1"}, {"help", "for a test"}, {"joined", "mean"}});
+  }
+  std::ofstream(folder.path(name)) << result;
+}
+
+// An image of 110 kB is taken to have 187,000 pixels, which take 110 us. Four workers need 10 ms
+// for a batch of 4, as the training does.
+TEST_F(WhatIf, DecodesOnGpuWithProbedRates) {
+  const std::string result = saved_run();
+  add_rates_of_gpu(folder_, "r.json");
+  const Words words = {"what-if", result, "--set", "decode=hw"};
+  const Ended ended = run_binary(words);
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("200 -> 400 samples/s (x2.00)"));
+  EXPECT_THAT(ended.out,
+              HasSubstr("It takes 480 us of GPU time a step (4.8 %) and frees 2.0 of 8 cores"));
+  EXPECT_THAT(ended.out, HasSubstr("It pays with 3 workers or fewer; with 4 the CPU keeps up"));
+  EXPECT_THAT(ended.out, HasSubstr("It uses 9,090 images/s of 0.19 MP, by probe of this GPU"));
+  Words as_json = words;
+  as_json.insert(as_json.end(), {"--json", "-"});
+  const json answer = json::parse(run_binary(as_json).out);
+  EXPECT_EQ(answer.at("gpu").at("pays_up_to_workers"), 3);
+  EXPECT_NEAR(answer.at("gpu").at("step_s").get<double>(), 480e-6, 1e-9);
+  EXPECT_NEAR(answer.at("gpu").at("freed_cores").get<double>(), 2, 0.01);
+}
+
+TEST_F(WhatIf, RefusesGpuWithoutRates) {
+  const Ended ended = run_binary({"what-if", saved_run(), "--set", "decode=hw"});
+  EXPECT_EQ(ended.exit_code, 64);
+  EXPECT_THAT(ended.err, HasSubstr("the time of gpu-decode"));
+  EXPECT_THAT(ended.err,
+              HasSubstr("run 'loaderscope probe' there, or give --set gpu.decode-rate=22000/s"));
 }
 
 // One worker reads a batch of 4 in 20 ms. From GPU memory a batch takes 4 ms, those of the compute.

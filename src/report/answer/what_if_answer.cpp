@@ -106,6 +106,20 @@ TextTable what_if_table(const WhatIf& answer) {
   return table;
 }
 
+// The price stays if the answer is too long. The other stream is left out first.
+void add_gpu_lines(const GpuWork& gpu, Answer& answer) {
+  const auto add = [&](const std::string& sentence, bool is_needed) {
+    if (sentence.empty()) return;
+    AnswerLine line{"Also", plain_figures(sentence)};
+    if (is_needed) line.needed = line.text.size();
+    answer.first.push_back(std::move(line));
+  };
+  add(gpu.price_sentence(), true);
+  add(gpu.workers_sentence(), true);
+  add(gpu.basis_sentence(), true);
+  add(gpu.own_stream_sentence(), false);
+}
+
 }  // namespace
 
 Answer answer_what_if(const WhatIf& what_if) {
@@ -115,6 +129,7 @@ Answer answer_what_if(const WhatIf& what_if) {
   if (!what_if.predicted && can_be_run) answer.first.push_back({"Next", "--verify (measures it)"});
   if (const std::string why = what_if_why(what_if); !why.empty())
     answer.first.push_back({"Why", why});
+  if (what_if.gpu && what_if.predicted) add_gpu_lines(*what_if.gpu, answer);
   answer.table = what_if_table(what_if);
   std::string more = "-v, --html page.html";
   if (what_if.predicted && can_be_run) more += "    Test: --verify";

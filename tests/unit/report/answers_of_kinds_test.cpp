@@ -194,6 +194,40 @@ TEST(AnswerOfWhatIf, DropsAboutIfPastPredictionsHeld) {
             "Predicted with num_workers=16: 434 -> 800 samples/s");
 }
 
+WhatIf work_on_gpu() {
+  WhatIf what_if = more_workers();
+  what_if.changes = {{"decode", "hw"}};
+  GpuWork& gpu = what_if.gpu.emplace();
+  gpu.step_s = 0.0031;
+  gpu.share = 0.022;
+  gpu.freed_cores = 6.1;
+  gpu.cores = 8;
+  gpu.pays_up_to = 21;
+  gpu.max_workers = 64;
+  gpu.loss_beyond = 0.02;
+  gpu.own_stream_samples_per_s = 850;
+  gpu.basis = "21,900 images/s of 0.19 MP, by probe of this GPU";
+  return what_if;
+}
+
+TEST(AnswerOfWhatIf, NamesPriceOfWorkOnGpu) {
+  WhatIf what_if = work_on_gpu();
+  const std::string text = text_of_answer(answer_what_if(what_if));
+  EXPECT_THAT(text, HasSubstr("it takes 3.1 ms of GPU time a step (2 %) and frees 6.1 of 8 cores"));
+  EXPECT_THAT(text, HasSubstr("it pays with 21 workers or fewer; with 22 the CPU keeps up"));
+  EXPECT_EQ(what_if.gpu->own_stream_sentence(),
+            "850 samples/s with a stream of its own, as DALI has");
+  EXPECT_EQ(what_if.gpu->basis_sentence(),
+            "it uses 21,900 images/s of 0.19 MP, by probe of this GPU");
+  what_if.gpu->pays_up_to = 64;
+  EXPECT_EQ(what_if.gpu->workers_sentence(), "it pays with any number of workers up to 64");
+  what_if.gpu->pays_up_to = 0;
+  EXPECT_EQ(what_if.gpu->workers_sentence(),
+            "it pays with no number of workers, as the CPU keeps up");
+  what_if.gpu.reset();
+  EXPECT_THAT(text_of_answer(answer_what_if(what_if)), testing::Not(HasSubstr("GPU time")));
+}
+
 TEST(AnswerOfWhatIf, ReportsUnknownGain) {
   WhatIf what_if = more_workers();
   what_if.predicted.reset();

@@ -40,6 +40,7 @@ inline WhatIf sample_what_if() {
   answer.fit = analysis.fit;
   answer.storage = {{"storage.latency", 6e-3, 5e-3, "s", "a meaning", "a basis"},
                     {"cache.hit-rate", std::nullopt, 0.5, "1", "a meaning", ""}};
+  answer.gpu = GpuWork{1e-3, 0.1, 2, 8, 3, 16, 0.02, 900, "a basis"};
   answer.notes = {"a note"};
   return answer;
 }
