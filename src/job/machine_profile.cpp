@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "analysis/wording.h"
+#include "job/data_images.h"
 #include "job/version_text.h"
 #include "loaderscope/errors.h"
 #include "probe/probed_data.h"
@@ -200,7 +201,9 @@ ProbedRates known_rates(const std::string& given, const MachineFacts& machine,
 
 void add_known_rates(const ProbedRates& rates, RunRecord& record) {
   if (is_model_engine(record.engine) || is_trace_engine(record.engine)) return;
-  if (probed_rates(record) == ProbedRates()) add_probed_rates(rates, record);
+  if (probed_rates(record) != ProbedRates()) return;
+  add_probed_rates(rates, record);
+  if (rates.gpu_decode_pixels_per_s > 0) add_image_facts(record);
 }
 
 }  // namespace loaderscope

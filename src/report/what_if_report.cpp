@@ -267,9 +267,6 @@ void describe_what_if(ResultVisitor& form, WhatIf& answer) {
   });
   describe_storage(form, answer);
   describe_resident(form, answer);
-  });
-}
-
   describe_gpu(form, answer);
   describe_columns(form, answer);
   describe_trust(form, answer);

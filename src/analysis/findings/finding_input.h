@@ -217,6 +217,9 @@ std::optional<Candidate> engines_idle(const FindingInput& facts);
 double waited_for_device_decode(const FindingInput& facts);
 std::optional<Candidate> gpu_resident_fits(const FindingInput& facts);
 double waited_for_samples_and_copies(const FindingInput& facts);
+std::optional<Candidate> decode_on_gpu(const FindingInput& facts);
+std::optional<Candidate> augment_on_gpu(const FindingInput& facts);
+double waited_for_host_augment(const FindingInput& facts);
 
 std::optional<Candidate> pageable_copies(const FindingInput& facts);
 std::optional<Candidate> copy_not_overlapped(const FindingInput& facts);

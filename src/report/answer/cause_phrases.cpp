@@ -124,10 +124,9 @@ std::string_view finding_phrase(std::string_view finding, const RunRecord& recor
 
 std::optional<Cause> cause_of_finding(std::string_view finding) {
   constexpr std::pair<std::string_view, Cause> kStageFindings[] = {
-      {"decode-bound", Cause::decode},
-      {"augment-bound", Cause::augment},
-      {"collate-bound", Cause::collate},
-      {"own-code", Cause::opaque}};
+      {"decode-bound", Cause::decode},    {"decode-on-gpu", Cause::decode},
+      {"augment-on-gpu", Cause::augment}, {"augment-bound", Cause::augment},
+      {"collate-bound", Cause::collate},  {"own-code", Cause::opaque}};
   for (const auto& [id, cause] : kStageFindings)
     if (id == finding) return cause;
   return std::nullopt;
