@@ -52,6 +52,9 @@ constexpr std::array kRows = {
     per_batch(metric::state_worker_share, "of the batches: a state is made with them"),
     average(metric::state_bytes, "that a worker sends with a batch as its state"),
 
+    average(metric::decode_image_pixels, "of an image that Pillow opened"),
+    average(metric::decode_jpeg_share, "of those images: JPEG engines of a GPU decode them"),
+
     average(metric::dali_threads, "in the pool of a pipeline of DALI (num_threads)"),
     average(metric::dali_busy_threads, "of DALI's, on a CPU at once since its pipeline was built"),
     average(metric::dali_queue, "batches that it makes ahead (prefetch_queue_depth)"),

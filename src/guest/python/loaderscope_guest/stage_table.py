@@ -3,7 +3,7 @@ this version of the module lacks is left out, and its time remains `opaque`."""
 
 from typing import Any, Callable, NamedTuple, Optional, Tuple
 
-from loaderscope_guest import chunks, frames, gpu_stages, opens
+from loaderscope_guest import chunks, frames, gpu_stages, images, opens
 from loaderscope_guest.library import STAGES
 
 READ, DECOMPRESS, DECODE, AUGMENT, COLLATE = (
@@ -29,7 +29,7 @@ class Row(NamedTuple):
 
 
 TABLE: Tuple[Row, ...] = (
-    Row("PIL.Image", "open", DECODE),
+    Row("PIL.Image", "open", DECODE, looks=images.look_at_image),
     Row("PIL.ImageFile", "ImageFile.load", DECODE),
     Row("PIL.Image", "Image.convert Image.draft Image.load", DECODE, outermost=True),
     Row("PIL.Image", "Image.resize Image.crop Image.transpose Image.rotate Image.transform Image.filter "
