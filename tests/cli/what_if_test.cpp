@@ -130,7 +130,7 @@ TEST_F(WhatIf, DecodesOnGpuWithProbedRates) {
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("200 -> 400 samples/s (x2.00)"));
   EXPECT_THAT(ended.out,
-              HasSubstr("It takes 480 us of GPU time a step (4.8 %) and frees 2.0 of 8 cores"));
+              HasSubstr("It takes 480.0 us of GPU time a step (4.8 %) and frees 2.0 of 8 cores"));
   EXPECT_THAT(ended.out, HasSubstr("It pays with 3 workers or fewer; with 4 the CPU keeps up"));
   EXPECT_THAT(ended.out, HasSubstr("It uses 9,090 images/s of 0.19 MP, by probe of this GPU"));
   Words as_json = words;
