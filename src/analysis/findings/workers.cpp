@@ -9,6 +9,7 @@
 #include "analysis/findings/finding_input.h"
 #include "analysis/first_workers.h"
 #include "analysis/library_threads.h"
+#include "analysis/totals.h"
 #include "analysis/wording.h"
 #include "record/family_traits.h"
 
@@ -225,6 +226,9 @@ std::optional<Candidate> too_few_workers(const FindingInput& facts) {
   const std::int64_t workers = facts.config.loader.num_workers;
   const double waits = waits_for_workers(facts), never_rest = facts.share(Why::capacity);
   if (workers == 0 || waits < kMinReportedShare || !facts.sees_inside()) return std::nullopt;
+  // A program's GPU makes the batch after the workers have ended.
+  if (!facts.config.makes_on_device() && waits_for_device(facts.analysis.account))
+    return std::nullopt;
   const std::int64_t shards = shards_of_stream(facts);
   if (shards > 0 && workers >= shards) return std::nullopt;
   const std::string what =

@@ -27,8 +27,9 @@ RunRecord program_without_workers(const std::string& scenario) {
 }
 
 // A program on a GPU: batches of ten samples of 1 ms, 2 ms until kernels run and 6 ms more until
-// all of a step's are launched.
-RunRecord program_on_gpu(const std::string& scenario, Nanos overlapped_launch = 6 * kMillisecond) {
+// all of a step's are launched. Its GPU augments each batch for `augment`.
+RunRecord program_on_gpu(const std::string& scenario, Nanos overlapped_launch = 6 * kMillisecond,
+                         Nanos augment = 0) {
   RunConfig config;
   parse_scenario("engine = model\nmemory = pageable\nsteps = 200\n" + scenario +
                      (scenario.find("batch =") == scenario.npos ? "batch = 10\n" : ""),
@@ -47,6 +48,7 @@ RunRecord program_on_gpu(const std::string& scenario, Nanos overlapped_launch = 
   rank.samples = {sample};
   rank.stages[Stage::launch] = times(2 * kMillisecond);
   if (overlapped_launch > 0) rank.overlapped_work = times(overlapped_launch);
+  if (augment > 0) rank.stages[Stage::gpu_augment] = times(augment);
   RunContext context;
   context.model.costs = &costs;
   std::vector<std::string> notes;
@@ -294,6 +296,25 @@ TEST(TrainersThread, LaunchesKernelsWhileOthersRun) {
                    program_on_gpu(two + first_workers_costs(program_on_gpu(alone))));
   expect_predicted(program_on_gpu(two), {{"num-workers", "4"}},
                    program_on_gpu("executor = processes\nworkers = 4\ncompute = 10ms\n"));
+}
+
+// The trainer launches for 2 ms, the GPU augments for 5 ms and computes for 25 ms, and the trainer
+// waits for that. No worker can take it over.
+TEST(TrainersThread, KeepsWhatGpuMakesWithinStep) {
+  const std::string program = "executor = processes\ncompute = 25ms\nin-flight = 1\n";
+  const auto augmenting = [&](const std::string& workers) {
+    return program_on_gpu(program + workers, 6 * kMillisecond, 5 * kMillisecond);
+  };
+  const RunRecord seen = augmenting("workers = 8\n");
+  const Account account = analyse(seen).account;
+  EXPECT_NEAR(window_share(account.device.augment, account), 5.0 / 32, 0.01);
+  EXPECT_NEAR(window_share(account.compute, account), 25.0 / 32, 0.01);
+  expect_predicted(augmenting("workers = 1\n"), {{"num-workers", "8"}}, seen);
+  const FittedModel model(seen);
+  const Account fitted = model.predict({}).account;
+  EXPECT_NEAR(window_share(fitted.device.augment, fitted), 5.0 / 32, 0.01);
+  const Prediction without = model.predict({}, kSamplesOfPrediction, {Stage::augment});
+  EXPECT_NEAR(without.samples_per_s / rate(program_on_gpu(program + "workers = 8\n")), 1, 0.01);
 }
 
 // 2 ms of a step wait for launches, and 8 of 18 ms are launching: six of ten with workers enough.
