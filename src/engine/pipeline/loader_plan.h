@@ -84,7 +84,8 @@ struct LoaderPlan {
   // one that the trainer has.
   std::int64_t slots() const { return prefetch_depth + in_flight + 1; }
   bool device_decodes(const Execution& sample) const;
-  bool device_holds(const Execution& sample) const;  // from before the first batch
+  // The device keeps this sample since before the first batch.
+  bool device_holds(const Execution& sample) const;
   // A worker leaves this stage of a sample to the device. Measured samples have the work of the
   // workers only, if the device worked in that run.
   bool leaves_to_device(Stage stage, const Execution& sample) const {
