@@ -35,19 +35,18 @@ constexpr std::array<std::string_view, 6> kEncodings = {"format", "progressive",
                                                         "coding", "subsampling", "scans"};
 
 constexpr double kEnginesRest = 0.05;  // share of the time, below which they are idle
-// GPUs with engines that decode JPEG, by the documentation of nvJPEG.
-constexpr std::array<std::string_view, 14> kGpusWithEngines = {
-    "A100", "A30",  "H100", "H200", "H800", "H20",   "GH200",
-    "B100", "B200", "B300", "L4",   "L40",  "GB200", "GB300"};
+// GPUs whose chip is known to have engines that decode JPEG. Other cards are left out.
+constexpr std::array<std::string_view, 7> kGpusWithEngines = {"A100", "A30", "H100", "H200",
+                                                              "H800", "H20", "GH200"};
 
-// Returns true for words such as "NVIDIA H100 80GB HBM3" and "L40S".
+// Returns true for words such as "NVIDIA H100 80GB HBM3".
 bool has_jpeg_engines(const std::optional<std::string>& gpus) {
   if (!gpus) return false;
   const auto is_letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
   const auto is_named = [&](std::string_view name) {
     const std::size_t at = gpus->find(name), end = at + name.size();
     if (at == std::string::npos || (at > 0 && is_letter((*gpus)[at - 1]))) return false;
-    return end == gpus->size() || !is_letter((*gpus)[end]) || (*gpus)[end] == 'S';
+    return end == gpus->size() || !is_letter((*gpus)[end]);
   };
   return std::any_of(kGpusWithEngines.begin(), kGpusWithEngines.end(), is_named);
 }

@@ -493,12 +493,13 @@ TEST(Findings, AdvisesOnIdleEnginesOfGpu) {
     const Finding* found = find(findings, "engines-idle");
     return found != nullptr ? found->pytorch : "";
   };
-  EXPECT_EQ(advice("NVIDIA L40S", 1, 0),
+  EXPECT_EQ(advice("NVIDIA GH200 480GB", 1, 0),
             "call decode_jpeg(list, device=\"cuda\") on whole batches");
   EXPECT_NE(advice("NVIDIA H200", 8, 0.04).find("as baseline JPEG"), std::string::npos);
   EXPECT_EQ(advice("NVIDIA H200", 8, 0.06), "");
   EXPECT_EQ(advice("NVIDIA A10, Tesla T4", 1, 0), "");
   EXPECT_EQ(advice("NVIDIA RTX A1000", 1, 0), "");
+  EXPECT_EQ(advice("NVIDIA L40S", 1, 0), "");
 }
 
 TEST(Findings, SortsByRegainedTime) {
