@@ -25,7 +25,6 @@ namespace loaderscope {
   USE(av_dict_set)                 \
   USE(av_frame_alloc)              \
   USE(av_frame_free)               \
-  USE(av_frame_unref)              \
   USE(av_hwdevice_ctx_create)      \
   USE(av_log_set_level)            \
   USE(av_mallocz)                  \

@@ -187,6 +187,8 @@ StageStats launches_with_dispatch(const RankRecord& record) {
 // Results of older versions have the normalisation of bytes as a part of compute.
 bool works_after_take(const RankRecord& record) {
   bool works = false;
+  if (record.stages[Stage::gpu_decode].count + record.stages[Stage::gpu_augment].count == 0)
+    return works;
   record.rows.for_each([&](const StepRow& row) { works = works || row.made_end > 0; });
   return works;
 }

@@ -1,10 +1,9 @@
 // The way of reads from storage to the first GPU: directly, or only through host memory.
-#include <memory>
-
 #include "device/cuda/device_objects.h"
 #include "device/cuda/direct_storage.h"
 #include "loaderscope/errors.h"
 #include "probe/measurement.h"
+#include "probe/probed_gpu.h"
 
 namespace loaderscope::probe {
 namespace {
@@ -14,24 +13,14 @@ constexpr std::size_t kReadBytes = 4096;
 }  // namespace
 
 void measure_gpu_storage(const ProbeContext& probing, Outcome& outcome) {
-  const auto& runtime = probing.options.runtime;
-  if (!runtime) throw RunError("built without CUDA");
-  if (auto reason = cuda::why_no_gpu(runtime.get())) {
-    if (reason->ends_with('.')) reason->pop_back();
-    throw RunError(*reason);
-  }
-  if (probing.data.file().empty()) throw RunError("it needs --data, or a file with --path");
-  cuda::CuFileLibrary library = cuda::find_cufile();
+  cuda::Runtime& runtime = usable_runtime(probing);
+  const std::string& path = probing.data.file();
+  if (path.empty()) throw RunError("it needs --data, or a file with --path");
+  const cuda::CuFileLibrary library = cuda::find_cufile();
   if (!library.calls) throw RunError(library.reason);
-  describe_gpu_storage(*library.calls, *runtime, probing.data.file(), outcome);
-}
-
-void describe_gpu_storage(cuda::CuFile& calls, cuda::Runtime& runtime, const std::string& path,
-                          Outcome& outcome) {
-  cuda::check("GPU 0", runtime.set_device(0));
   cuda::DeviceObjects objects(runtime, "GPU 0");
   void* const target = objects.memory(kReadBytes, "a block of a file");
-  const cuda::StorageWay way = cuda::find_storage_way(calls, path, target, kReadBytes);
+  const cuda::StorageWay way = cuda::find_storage_way(*library.calls, path, target, kReadBytes);
   const bool is_own = way == cuda::StorageWay::peer_to_peer;
   outcome.facts.push_back({"way", is_own ? "p2p" : "nvidia-fs"});
   outcome.lines.push_back(std::string("cuFile reads into GPU memory without host memory, by ") +

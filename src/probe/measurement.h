@@ -9,7 +9,6 @@
 
 #include "base/cpu_set.h"
 #include "base/thread_meter.h"
-#include "device/cuda/direct_storage.h"
 #include "loaderscope/rows.h"
 #include "probe/probed_data.h"
 #include "probe/profile.h"
@@ -56,9 +55,6 @@ void measure_augment_kernel(const ProbeContext& probing, Outcome& outcome);
 void measure_gpu_share(const ProbeContext& probing, Outcome& outcome);
 void measure_video_engines(const ProbeContext& probing, Outcome& outcome);
 void measure_gpu_storage(const ProbeContext& probing, Outcome& outcome);
-// The last part of it, with the library and the GPU. Throws RunError if no read is direct.
-void describe_gpu_storage(cuda::CuFile& calls, cuda::Runtime& runtime, const std::string& path,
-                          Outcome& outcome);
 
 // --- timed loops ---
 

@@ -19,18 +19,19 @@ std::string without_full_stop(std::string sentence) {
   return sentence;
 }
 
-cuda::Runtime& usable_runtime(cuda::Runtime* runtime) {
+}  // namespace
+
+cuda::Runtime& usable_runtime(const ProbeContext& probing) {
+  cuda::Runtime* const runtime = probing.options.runtime.get();
   if (runtime == nullptr) throw RunError("built without CUDA");
   if (const auto reason = cuda::why_no_gpu(runtime)) throw RunError(without_full_stop(*reason));
   cuda::check("GPU 0", runtime->set_device(0));
   return *runtime;
 }
 
-}  // namespace
-
 ProbedGpu::ProbedGpu(const ProbeContext& probing)
     : probing_(probing),
-      runtime_(usable_runtime(probing.options.runtime.get())),
+      runtime_(usable_runtime(probing)),
       stop_(probing.stop, std::max(probing.until, monotonic_now()) + probing.options.gpu_timeout),
       objects_(runtime_, "GPU 0"),
       idle_(objects_.event()) {

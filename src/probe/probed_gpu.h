@@ -15,6 +15,9 @@
 
 namespace loaderscope::probe {
 
+// Chooses GPU 0 and returns its runtime. Throws RunError with the reason if it cannot be used.
+cuda::Runtime& usable_runtime(const ProbeContext& probing);
+
 class ProbedGpu {
  public:
   // Throws RunError with the reason if no GPU can be used here.

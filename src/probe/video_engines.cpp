@@ -6,9 +6,9 @@
 
 #include "analysis/wording.h"
 #include "built_with.h"
-#include "device/cuda/runtime.h"
 #include "loaderscope/errors.h"
 #include "probe/measurement.h"
+#include "probe/probed_gpu.h"
 #include "source/video.h"
 #include "source/video_loop.h"
 
@@ -51,12 +51,7 @@ VideoRates measure_video(const std::string& path, bool on_gpu, const ProbeContex
 void measure_video_engines(const ProbeContext& probing, Outcome& outcome) {
   const std::string& path = probing.data.file();
   if (!is_video(path)) throw RunError("it needs --data with videos");
-  const auto& runtime = probing.options.runtime;
-  if (!runtime) throw RunError("built without CUDA");
-  if (auto reason = cuda::why_no_gpu(runtime.get())) {
-    if (reason->ends_with('.')) reason->pop_back();
-    throw RunError(*reason);
-  }
+  usable_runtime(probing);
   const VideoRates video = measure_video(path, true, probing);
   if (video.rates.empty()) throw RunError("it was stopped");
   double best = 0;

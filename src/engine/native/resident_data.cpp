@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <exception>
 #include <memory>
-#include <mutex>
-#include <thread>
 
 #include "base/sleep.h"
+#include "base/thread_team.h"
 #include "engine/native/image_refusal.h"
 #include "engine/pipeline/resident_load.h"
 #include "loaderscope/errors.h"
@@ -149,32 +147,19 @@ ResidentData::ResidentData(const DataPipeline& pipeline, const Options& options)
       std::min(pipeline.plan->config.data.samples.value, pipeline.source->size());
   samples_.resize(static_cast<std::size_t>(count));
   block_.reserve(options.most_bytes);
-  std::mutex mutex;
-  std::exception_ptr failure;
   std::atomic<std::int64_t> next{0};
-  std::atomic<bool> has_failed{false};
+  ThreadTeam team(options.stop_signal);
   const std::atomic<int>& stop = options.stop_signal ? *options.stop_signal : kNeverStops;
   const auto read = [&] {
-    try {
-      use_exact_sleeps();
-      ResidentReader reader(*this, pipeline, stop);
-      while (!has_failed.load() && stop.load(std::memory_order_relaxed) == 0) {
-        const std::int64_t number = next.fetch_add(1);
-        if (number >= count) return;
-        reader.add(number);
-      }
-    } catch (...) {
-      const std::lock_guard lock(mutex);
-      if (!failure) failure = std::current_exception();
-      has_failed.store(true);
+    use_exact_sleeps();
+    ResidentReader reader(*this, pipeline, stop);
+    while (!team.stopping()) {
+      const std::int64_t number = next.fetch_add(1);
+      if (number >= count) return;
+      reader.add(number);
     }
   };
-  {
-    std::vector<std::jthread> threads;
-    for (std::int64_t i = 1; i < options.readers; ++i) threads.emplace_back(read);
-    read();
-  }
-  if (failure) std::rethrow_exception(failure);
+  team.run_concurrently(static_cast<int>(options.readers), read, [] {});
   SourceContext reading;
   reading.stop_signal = options.stop_signal;
   reading.throw_if_stopped();

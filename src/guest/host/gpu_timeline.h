@@ -20,7 +20,6 @@ class CallStages {
   void add(std::uint32_t call, Stage stage);
   // Returns Stage::compute for all other calls.
   Stage find(std::uint32_t call) const;
-  bool empty() const { return stages_.empty(); }
 
  private:
   std::unordered_map<std::uint32_t, Stage> stages_;
