@@ -207,6 +207,19 @@ TEST_F(TorchPretendGpu, BooksWaitForDecoderOfGpuAsDecode) {
   EXPECT_GE(calls.at("call_s"), 0.003);
 }
 
+// A thread of DALI launches the kernels, within ranges that name its operators.
+TEST_F(TorchPretendGpu, BooksOperatorsOfDaliByTheirStage) {
+  if (nvtx_recorder().empty()) GTEST_SKIP() << "built without NVTX (part of the CUDA toolkit)";
+  const json result = parsed_result(program({}, "pretend_gpu.py", {"dali"}));
+  expect_closed(result);
+  const json& account = result.at("account");
+  EXPECT_LT(account.at("compute_s"), 26 * 0.006);
+  EXPECT_NEAR(median_s(result, "gpu-decode"), 0.001, 0.0005);
+  EXPECT_NEAR(median_s(result, "gpu-augment"), 0.002, 0.0005);
+  EXPECT_GT(account.at("on_device_s").at("decode").get<double>(), 25 * 0.001 / 2);
+  EXPECT_GT(account.at("on_device_s").at("augment").get<double>(), 25 * 0.002 / 2);
+}
+
 TEST_F(TorchPretendGpu, CountsAllKernelsAsComputeIfCallsCannotBeRecorded) {
   const Environment no_calls("PRETEND_NO_CALLS", "1");
   const json result = parsed_result(program({}, "pretend_gpu.py", {"augments"}));

@@ -5,6 +5,9 @@
 // stage of a launch is written only for calls that are recorded, before the kernel, or after it if
 // PRETEND_LATE_MARKS is set.
 #include <cupti.h>
+#if __has_include(<nvtx3/nvToolsExt.h>)
+#include <nvtx3/nvToolsExt.h>
+#endif
 
 #include <atomic>
 #include <cstdlib>
@@ -226,3 +229,18 @@ PRETEND void pretend_copy(std::uint64_t begin, std::uint64_t end, std::uint64_t 
   add_work(CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020, record.copy.correlationId,
            CUPTI_ACTIVITY_KIND_MEMCPY, record);
 }
+
+#ifdef NVTX_VERSION
+// A range of DALI in this thread, in which its operator launches a kernel.
+PRETEND void pretend_operator(const char* range, std::uint64_t begin, std::uint64_t end) {
+  static nvtxDomainHandle_t const dali = nvtxDomainCreateA("DALI");
+  nvtxEventAttributes_t attributes{};
+  attributes.version = NVTX_VERSION;
+  attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+  attributes.messageType = NVTX_MESSAGE_TYPE_ASCII;
+  attributes.message.ascii = range;
+  nvtxDomainRangePushEx(dali, &attributes);
+  pretend_kernel(begin, end);
+  nvtxDomainRangePop(dali);
+}
+#endif

@@ -3,7 +3,8 @@ A step copies for 1 ms, then computes for 4 and for 2 ms with a gap of 1 ms. Ano
 compute, like a backward pass. The host continues after 2 ms.
 
 `pretend_gpu.py augments` also augments for 2 ms on the GPU, with transforms.v2, between the copy and the compute.
-`pretend_gpu.py decodes` decodes there, in a call that waits for 3 ms, of which a kernel runs in the last one."""
+`pretend_gpu.py decodes` decodes there, in a call that waits for 3 ms, of which a kernel runs in the last one.
+`pretend_gpu.py dali` has a thread that decodes for 1 ms and augments for 2 ms there, in ranges named like DALI's."""
 
 import contextlib
 import ctypes
@@ -100,17 +101,38 @@ def decode(begin):
     return cupti.pretend_now()
 
 
+def name_operators():
+    """Does what the hook on the build of a pipeline of DALI does."""
+    from loaderscope_guest import dali, library
+
+    cupti.pretend_operator.argtypes = [ctypes.c_char_p] + [ctypes.c_uint64] * 2
+    dali.listen(None)
+    for name in ("decoders__Image", "Resize"):
+        library.operator(name.encode(), library.STAGES[dali.operator_stage(name)])
+
+
+def run_operators(begin):
+    cupti.pretend_operator(b"[DALI][Mixed op] Run decoders__Image", begin, begin + MS)
+    cupti.pretend_operator(b"[DALI][GPU op] Run Resize", begin + MS, begin + 3 * MS)
+    return begin + 3 * MS
+
+
 WORK = sys.argv[1] if len(sys.argv) > 1 else ""
 if WORK == "augments":
     Launching, transform = make_transform()
 elif WORK == "decodes":
     make_decoder()
+elif WORK == "dali":
+    name_operators()
+    executor = ThreadPoolExecutor(1)
 
 
 def produce(batch, begin):
     """Makes the batch on the GPU. Returns the time from which on it can compute."""
     if WORK == "augments":
         return augment(batch, begin)
+    if WORK == "dali":
+        return executor.submit(run_operators, begin).result()
     return decode(begin) if WORK == "decodes" else begin
 
 

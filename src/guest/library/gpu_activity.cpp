@@ -3,6 +3,7 @@
 #include <cupti.h>
 #include <dlfcn.h>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
@@ -83,7 +84,7 @@ constexpr CUpti_ActivityKind kKinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
 
 Cupti cupti;
 StageMarks stage_marks;
-Write write_record = nullptr;  // null: nothing is watched
+std::atomic<Write> write_record = nullptr;  // null: nothing is watched
 
 struct Buffers {
   std::mutex mutex;               // protects calls of write_record, and `given`
@@ -96,7 +97,8 @@ std::uint64_t host_clock() { return static_cast<std::uint64_t>(monotonic_now());
 // Skips activity that has not ended, and so has no times. It comes again later, or never.
 void write_if_ended(const GpuRecord& record) {
   const bool has_ended = record.begin > 0 && record.end >= record.begin;
-  if (has_ended && write_record != nullptr) write_record(record);
+  const Write write = write_record;
+  if (has_ended && write != nullptr) write(record);
 }
 
 void take_record(const CUpti_Activity& record) {
@@ -116,12 +118,13 @@ void take_record(const CUpti_Activity& record) {
                     .call = copy.correlationId,
                     .kind = GpuRecord::Kind::copy});
   } else if (const std::optional<CallStage> mark = read_stage_mark(record)) {
-    if (write_record == nullptr) return;
+    const Write write = write_record;
+    if (write == nullptr) return;
     GpuRecord stage;
     stage.call = mark->call;
     stage.kind = GpuRecord::Kind::stage;
     stage.made = mark->stage;
-    write_record(stage);
+    write(stage);
   }
 }
 

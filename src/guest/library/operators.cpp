@@ -10,9 +10,11 @@
 #include <mutex>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "base/thread_meter.h"
 #include "guest/library/api.h"
+#include "guest/library/gpu_activity.h"
 #include "nvtx/library.h"
 
 namespace loaderscope::guest::operators {
@@ -59,6 +61,14 @@ std::string_view operator_name(std::string_view range) {
   return range;
 }
 
+// Returns the stage of what an operator starts on the GPU. "Mixed": its input is in host memory.
+std::optional<Stage> stage_on_gpu(std::string_view range, Stage stage) {
+  const bool is_on_gpu =
+      range.starts_with("[DALI][GPU op] ") || range.starts_with("[DALI][Mixed op] ");
+  if (!is_on_gpu || stage == Stage::read) return std::nullopt;
+  return stage == Stage::decode ? Stage::gpu_decode : Stage::gpu_augment;
+}
+
 void keep(State& all, const Run& run) {
   all.ended.push_back(run);
   if (all.ended.size() > kMaxRuns) all.ended.pop_front();
@@ -67,6 +77,7 @@ void keep(State& all, const Run& run) {
 struct Ranges {
   int depth = 0;
   int operator_depth = -1;  // the depth of its range; -1: the thread runs none
+  bool marks_gpu = false;   // the operator's work on the GPU has a stage
 };
 thread_local Ranges ranges;
 
@@ -75,18 +86,24 @@ void begin_range(const char* text) {
   if (ranges.operator_depth >= 0 || depth >= kMaxDepth) return;
   const std::string_view name = operator_name(text);
   if (name.empty()) return;
-  State& all = *state();
-  const std::lock_guard lock(all.mutex);
-  const auto known = all.stages.find(name);
-  if (known == all.stages.end()) return;
-  ranges.operator_depth = depth;
-  all.running.push_back({monotonic_now(), 0, process_cpu_now(), known->second, &ranges});
+  std::optional<Stage> on_gpu;
+  {
+    State& all = *state();
+    const std::lock_guard lock(all.mutex);
+    const auto known = all.stages.find(name);
+    if (known == all.stages.end()) return;
+    ranges.operator_depth = depth;
+    all.running.push_back({monotonic_now(), 0, process_cpu_now(), known->second, &ranges});
+    on_gpu = stage_on_gpu(text, known->second);
+  }
+  ranges.marks_gpu = on_gpu && gpu_activity::begin_stage(*on_gpu);
 }
 
 void end_range() {
   if (ranges.depth == 0) return;
   if (--ranges.depth != ranges.operator_depth) return;
   ranges.operator_depth = -1;
+  if (std::exchange(ranges.marks_gpu, false)) gpu_activity::end_stage();
   State& all = *state();
   const std::lock_guard lock(all.mutex);
   const auto run = std::find_if(all.running.begin(), all.running.end(),

@@ -47,9 +47,15 @@ void StageMarks::load(void* library) {
 }
 
 bool StageMarks::begin(Stage stage) {
-  if (state_ == State::unused) state_ = switch_on(true) ? State::used : State::missing;
-  return state_ == State::used &&
+  return use() == State::used &&
          push_(kWhose, kOurs | static_cast<std::uint64_t>(stage)) == CUPTI_SUCCESS;
+}
+
+StageMarks::State StageMarks::use() {
+  if (state_ != State::unused) return state_;
+  const std::lock_guard lock(switching_);
+  if (state_ == State::unused) state_ = switch_on(true) ? State::used : State::missing;
+  return state_;
 }
 
 void StageMarks::end() {
@@ -58,6 +64,7 @@ void StageMarks::end() {
 }
 
 void StageMarks::record(bool on) {
+  const std::lock_guard lock(switching_);
   if (state_ == State::used) switch_on(on);
 }
 

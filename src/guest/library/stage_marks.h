@@ -5,7 +5,9 @@
 
 #include <cupti.h>
 
+#include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 
 #include "loaderscope/vocabulary.h"
@@ -17,7 +19,7 @@ class StageMarks {
   // A library without the functions marks nothing.
   void load(void* library);
   // Begins a stage of the calling thread. Returns false, and begins nothing, if this CUPTI cannot
-  // mark calls.
+  // mark calls. Any thread may call it.
   bool begin(Stage stage);
   void end();
   void record(bool on);  // pauses, or continues
@@ -25,6 +27,7 @@ class StageMarks {
  private:
   enum class State : std::uint8_t { missing, unused, used };
 
+  State use();              // records calls from the first stage on
   bool switch_on(bool on);  // false: CUPTI refuses
 
   decltype(&cuptiActivityEnable) enable_ = nullptr;
@@ -34,7 +37,8 @@ class StageMarks {
   // cuptiActivityEnableRuntimeApi and -DriverApi, which CUPTI's older headers lack
   using SwitchCall = CUptiResult(CUPTIAPI*)(CUpti_CallbackId call, std::uint8_t on);
   SwitchCall switch_runtime_ = nullptr, switch_driver_ = nullptr;
-  State state_ = State::missing;
+  std::mutex switching_;
+  std::atomic<State> state_ = State::missing;
 };
 
 struct CallStage {
