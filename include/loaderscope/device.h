@@ -65,6 +65,21 @@ struct LaneTask {
 // The most decoded pixels of one image that a device holds. Larger images are for the host.
 inline constexpr Bytes kMaxRegionBytes = Bytes{48} << 20;
 
+// A sample of a data set that a device keeps.
+struct HeldSample {
+  Bytes offset = 0, bytes = 0;
+  ImageHeader image;  // size of the stored image, or of the one that is kept decoded
+  bool is_held = false;
+};
+
+// A data set that a device keeps from before the first batch.
+struct HeldData {
+  std::span<const std::byte> bytes = {};
+  std::span<const HeldSample> samples = {};  // index: that of the data set
+
+  bool is_empty() const { return bytes.empty(); }
+};
+
 // Facts that a device needs before it makes batches of mixed slots.
 struct MakePlan {
   AugmentOptions augment;
@@ -73,11 +88,13 @@ struct MakePlan {
   Bytes slot_bytes = 0;      // size of a mixed slot
   DecodeOn decode = DecodeOn::cpu;
   // Facts of samples that were drawn. Others may be larger.
-  int width = 0, height = 0;                 // a large image that the device decodes
-  Bytes mean_region_bytes = 0;               // decoded pixels that a crop needs
-  std::span<const std::byte> resident = {};  // data set to keep; valid until the run begins
+  int width = 0, height = 0;    // a large image that the device decodes
+  Bytes mean_region_bytes = 0;  // decoded pixels that a crop needs, or of a whole resident image
+  HeldData resident;            // data set to keep; valid until the run begins
 
   bool decodes() const { return decode != DecodeOn::cpu; }
+  // The device decodes from its own memory.
+  bool decodes_resident() const { return decodes() && !resident.is_empty(); }
 };
 
 // The loader's part while a device makes a batch, on the thread that calls make().
@@ -149,8 +166,8 @@ class Device {
   // before the first step. Does nothing by default.
   virtual void prepare(const MakePlan& plan);
   // Keeps a data set in the memory of the device, for entries that are held. Called once, after
-  // prepare(). `data` may be freed afterwards. Does nothing by default.
-  virtual void keep(std::span<const std::byte> data);
+  // prepare(), which was given the same data. It may be freed afterwards. Does nothing by default.
+  virtual void keep(const HeldData& data);
   // Returns the times of the next step in order, as soon as they are known.
   virtual std::optional<DeviceTimes> collect() = 0;
 

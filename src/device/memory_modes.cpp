@@ -67,7 +67,7 @@ std::unique_ptr<HostSlots> Device::wrap_slots(MemoryMode mode, std::byte* place,
 
 void Device::prepare(const MakePlan&) {}
 
-void Device::keep(std::span<const std::byte>) {}
+void Device::keep(const HeldData&) {}
 
 bool Device::make(const MakeJob&) {
   throw RunError("this device makes no batches", "leave out --decode and --augment-on");

@@ -52,7 +52,6 @@ void fill_device_work(RunConfig& c, bool runs) {
 
 void check_device_can_run(const RunConfig& c) {
   if (!c.makes_on_device() || is_model_engine(c.engine.value)) return;
-  check_resident_can_run(c);
   if (is_device_work_measured(c)) {
     if (!c.has_data())
       refuse(c, asking_key(c), "a real GPU needs images", "give --data PATH, or --device sim");

@@ -1,7 +1,6 @@
 // Settings of a data set that lies in GPU memory.
 #include "device/cuda/augment_job.h"
 #include "loaderscope/errors.h"
-#include "record/family_traits.h"
 #include "settings/resolve_steps.h"
 
 namespace loaderscope::settings {
@@ -46,12 +45,6 @@ void fill_resident(RunConfig& c) {
   if (resident.form != ResidentForm::decoded) return;
   if (resident.side == 0) resident.side = usual_side(c.image.size);
   check_side(c);
-}
-
-void check_resident_can_run(const RunConfig& c) {
-  if (!c.image.resident.value.holds_data() || !is_device_work_measured(c)) return;
-  if (c.image.resident.value.form != ResidentForm::stored) return;
-  refuse(c, "resident", "a real GPU keeps decoded images only", "give --resident decoded");
 }
 
 }  // namespace loaderscope::settings

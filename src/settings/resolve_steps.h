@@ -54,8 +54,6 @@ void fill_workers(RunConfig& config, const MachineLimits& limits);
 
 // The device augments the samples that it keeps. Refuses forms that contradict other settings.
 void fill_resident(RunConfig& config);
-// Refuses in a run what only the model can do.
-void check_resident_can_run(const RunConfig& config);
 // Decoding on the device includes augmenting there. Refuses what the device cannot do.
 void fill_device_work(RunConfig& config, bool runs);
 // Refuses in a run what only the model can do.

@@ -43,9 +43,7 @@ std::optional<Candidate> gpu_resident_fits(const FindingInput& facts) {
   const bool decodes = config.image.decode.value.on_device();
   const double stored = stored_bytes(facts), decoded = decoded_bytes(facts);
   Candidate candidate;
-  // A real GPU keeps decoded images only.
-  const bool keeps_stored = decodes && device_kind(config.trainer.device.value) != DeviceKind::gpu;
-  if (keeps_stored && stored > 0 && stored <= limit) candidate.options = {{{"resident", "stored"}}};
+  if (decodes && stored > 0 && stored <= limit) candidate.options = {{{"resident", "stored"}}};
   if (decoded <= limit) {
     Changes changes = {{"resident", "decoded"}};
     if (decodes) changes.push_back({"decode", "cpu"});

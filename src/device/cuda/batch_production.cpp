@@ -71,8 +71,7 @@ void BatchProduction::place_samples(const MakeJob& job, Slot& slot) {
   next_buffer_ = (parts_.back().buffer + 1) % pixels_.size();
 }
 
-// The CUDA back end decodes whole images only. An image that is too large for that goes to the
-// host.
+// Some back ends decode whole images only. An image that is too large for that goes to the host.
 Region BatchProduction::region_to_decode(const SampleEntry& entry) const {
   if (decoder_->takes_regions()) return entry.held;
   const Region whole{0, 0, entry.image.width, entry.image.height};
@@ -117,12 +116,8 @@ bool BatchProduction::decode_part(const MakeJob& job, const Part& part, Slot& sl
   tasks_.clear();
   task_samples_.clear();
   for (std::size_t i = part.first; i < part.first + part.count; ++i) {
-    const SampleEntry& entry = table(job)[i];
-    if (entry.kind != SampleEntry::Kind::stored) continue;
-    tasks_.push_back({{job.slot + entry.offset, static_cast<std::size_t>(entry.bytes)},
-                      held_[i],
-                      pixel_places_[i],
-                      row_bytes(held_[i])});
+    if (table(job)[i].kind != SampleEntry::Kind::stored) continue;
+    tasks_.push_back(decode_task(job, i, slot));
     task_samples_.push_back(i);
   }
   if (tasks_.empty()) return true;
@@ -136,6 +131,23 @@ bool BatchProduction::decode_part(const MakeJob& job, const Part& part, Slot& sl
   buffer.is_used = true;
   check("decode", runtime_.wait_event(work_stream_, batch.marks.decode_end));
   return true;
+}
+
+JpegTask BatchProduction::decode_task(const MakeJob& job, std::size_t sample,
+                                      const Slot& slot) const {
+  const SampleEntry& entry = table(job)[sample];
+  const std::byte* const stored =
+      entry.is_held ? device_bytes(entry, slot) : job.slot + entry.offset;
+  JpegTask task;
+  task.stored = {stored, static_cast<std::size_t>(entry.bytes)};
+  task.is_kept = entry.is_held;
+  if (const auto refused = refused_.find(entry.sample); entry.is_held && refused != refused_.end())
+    task.refusal = refused->second;
+  task.image = entry.image;
+  task.region = held_[sample];
+  task.to = pixel_places_[sample];
+  task.stride = row_bytes(held_[sample]);
+  return task;
 }
 
 bool BatchProduction::settle_outcomes(const MakeJob& job, Slot& slot, const Marks& marks) {

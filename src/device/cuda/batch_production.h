@@ -9,6 +9,8 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/fifo.h"
@@ -30,9 +32,10 @@ class BatchProduction {
   BatchProduction(DeviceGroup& group, const std::string& place, const MakePlan& plan,
                   std::shared_ptr<Nvjpeg> nvjpeg, const std::atomic<int>& stop);
 
-  // Takes memory for a data set, and copies it, before the first batch. Entries that are held refer
-  // to it. Throws RunError, also if memory is short.
-  void keep(std::span<const std::byte> data);
+  // Takes memory for the data set of the plan, and copies it, before the first batch. Entries that
+  // are held refer to it. Asks nvJPEG about the stored images. Throws RunError, also if memory is
+  // short.
+  void keep(const HeldData& data);
 
   // Submits the work on the next batch, for the device thread. False: the run must stop.
   bool make(const MakeJob& job);
@@ -93,6 +96,8 @@ class BatchProduction {
     return (entry.is_held ? kept_ : slot.input) + entry.offset;
   }
   Region region_to_decode(const SampleEntry& entry) const;
+  void ask_about(const HeldData& data);
+  JpegTask decode_task(const MakeJob& job, std::size_t sample, const Slot& slot) const;
   void copy_input(const MakeJob& job, const Slot& slot, const Marks& marks);
   bool decode_part(const MakeJob& job, const Part& part, Slot& slot, MadeBatch& batch);
   bool settle_outcomes(const MakeJob& job, Slot& slot, const Marks& marks);
@@ -107,9 +112,9 @@ class BatchProduction {
   const std::size_t batch_, tensor_bytes_, crop_bytes_;  // bytes of one sample
   std::size_t pixel_bytes_ = 0;                          // size of a PixelBuffer
   Bytes memory_ = 0;
-  Bytes limit_ = 0;                  // half of the memory that was free
   const std::byte* kept_ = nullptr;  // device memory: the data set of keep()
-  AugmentJob job_;                   // template of every launch
+  std::unordered_map<std::int64_t, std::string_view> refused_;  // kept samples that nvJPEG refuses
+  AugmentJob job_;                                              // template of every launch
   Stream copy_stream_, decode_stream_, work_stream_;
   std::vector<Slot> slots_;
   std::array<PixelBuffer, 2> pixels_;

@@ -128,7 +128,7 @@ void CudaDevice::prepare(const MakePlan& plan) {
   buffer_bytes_ = production_->memory();
 }
 
-void CudaDevice::keep(std::span<const std::byte> data) {
+void CudaDevice::keep(const HeldData& data) {
   if (!production_) return;
   use();
   production_->keep(data);

@@ -26,7 +26,7 @@ class CudaDevice : public Device {
   void submit_compute(std::int64_t step, Nanos duration) override;
   bool wait_computed(std::int64_t step) override;
   void prepare(const MakePlan& plan) override;
-  void keep(std::span<const std::byte> data) override;
+  void keep(const HeldData& data) override;
   bool make(const MakeJob& job) override;
   std::optional<DeviceTimes> collect() override;
   std::unique_ptr<HostSlots> make_slots(MemoryMode mode, std::size_t count,

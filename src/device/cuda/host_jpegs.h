@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "device/cuda/device_objects.h"
 #include "device/cuda/jpeg_chunk.h"
@@ -21,8 +22,12 @@ class HostJpegs {
   HostJpegs(Runtime& runtime, DeviceObjects& objects, std::unique_ptr<Decoder> decoder,
             std::size_t bytes);
 
-  // Decodes the region and submits its copy. `error` is set if the image has no pixels. Returns
-  // false if the limit came first. Requires task.bytes() of at most `bytes`.
+  // Takes page-locked memory for the stored bytes of a kept image: at most `bytes`.
+  void reserve_stored(std::size_t bytes);
+
+  // Decodes the region and submits its copy. The stored bytes of a kept image are copied back
+  // before. `error` is set if the image has no pixels. Returns false if the limit came first.
+  // Requires task.bytes() of at most `bytes`, and reserve_stored() for a kept image.
   bool decode(const JpegTask& task, Stream stream, const WaitLimit& limit,
               std::optional<SampleError>& error);
   // Waits for all copies. Returns false if the limit came first.
@@ -36,6 +41,7 @@ class HostJpegs {
   };
 
   bool wait(Buffer& buffer, const WaitLimit& limit);
+  bool copy_back(std::span<const std::byte> stored, Stream stream, const WaitLimit& limit);
 
   Runtime& runtime_;
   DeviceObjects& objects_;
@@ -43,6 +49,9 @@ class HostJpegs {
   const std::size_t bytes_;
   std::array<Buffer, 2> buffers_;  // take turns: one is copied while the other is filled
   std::size_t next_ = 0;
+  std::byte* stored_ = nullptr;  // page-locked; null: no image is kept
+  std::size_t stored_bytes_ = 0;
+  Event copied_back_;
 };
 
 }  // namespace loaderscope::cuda

@@ -122,6 +122,7 @@ void JpegBatchDecoder::warm_up(int width, int height) {
   JpegFacts facts;
   session_.check("the header of a first image",
                  session_.nvjpeg().parse(session_.handle(), task.stored, session_.header(), facts));
+  if (nvjpeg::reads_device(session_.backend())) task.stored = copy_first_image(task.stored);
   for (auto& chunk : chunks_) {
     const Code allocated = chunk->allocate(width, height);
     const bool is_needless = allocated == Code::implementation_not_supported;
@@ -130,8 +131,17 @@ void JpegBatchDecoder::warm_up(int width, int height) {
     while (!chunk->is_full()) chunk->add(0, task);
     session_.check("a first image", chunk->decode(0, chunk_size_, stream_));
   }
-  takes_regions_ = session_.has_engines() && has_region_decode(*chunks_[0]);
+  takes_regions_ = nvjpeg::takes_params(session_.backend()) && has_region_decode(*chunks_[0]);
   session_.check("gpu-decode", session_.runtime().synchronise_device());
+}
+
+// Returns the same bytes in device memory.
+std::span<const std::byte> JpegBatchDecoder::copy_first_image(std::span<const std::byte> stored) {
+  auto* const place =
+      static_cast<std::byte*>(session_.objects().memory(stored.size(), "a first image"));
+  session_.check("a first image",
+                 session_.runtime().copy_to_device(place, stored.data(), stored.size(), stream_));
+  return {place, stored.size()};
 }
 
 // Requires a chunk of first images whose header was parsed last.
@@ -208,8 +218,30 @@ bool JpegBatchDecoder::decode_all(Batch& batch) {
   return true;
 }
 
+std::string_view JpegBatchDecoder::ask(std::span<const std::byte> stored,
+                                       const ImageHeader& image) {
+  JpegTask task;
+  task.stored = stored;
+  task.region = {0, 0, image.width, image.height};
+  const bool has_no_restarts = session_.has_engines() || !has_restarts(stored);
+  if (!has_no_restarts) return refusal::kOther;
+  chunks_[0]->clear();
+  return find_refusal_of_header(task, chunks_[0]->next_params());
+}
+
 // Returns the reason why the image goes to the host, or "". Parameters for its region are set.
 std::string_view JpegBatchDecoder::find_refusal(const JpegTask& task, nvjpeg::Params params) {
+  if (!nvjpeg::reads_device(session_.backend())) return find_refusal_of_header(task, params);
+  // Stored bytes on the host were not readable when the others were loaded.
+  if (!task.is_kept) return refusal::kOther;
+  if (!task.refusal.empty()) return task.refusal;
+  const JpegFacts facts{static_cast<unsigned>(task.image.width),
+                        static_cast<unsigned>(task.image.height)};
+  return is_whole(task.region, facts) ? "" : refusal::kRegion;
+}
+
+std::string_view JpegBatchDecoder::find_refusal_of_header(const JpegTask& task,
+                                                          nvjpeg::Params params) {
   Nvjpeg& nvjpeg = session_.nvjpeg();
   JpegFacts facts;
   const Code parsed = nvjpeg.parse(session_.handle(), task.stored, session_.header(), facts);

@@ -1,5 +1,6 @@
 // Decodes the JPEG images of a batch into device memory by nvJPEG: with the engines of the GPU, or
-// with its CUDA kernels. An image that nvJPEG refuses is decoded on the host and copied.
+// with its CUDA kernels. An image that nvJPEG refuses is decoded on the host and copied. Stored
+// bytes lie in host memory, or in device memory since before the first batch.
 #pragma once
 
 #include <array>
@@ -70,6 +71,13 @@ class JpegBatchDecoder {
   JpegBatchDecoder(const JpegBatchDecoder&) = delete;
   JpegBatchDecoder& operator=(const JpegBatchDecoder&) = delete;
 
+  // Asks whether the GPU decodes an image that a device back end will find in device memory.
+  // `stored` is host memory. Returns "" or a reason of JpegOutcome. Before the first decode().
+  std::string_view ask(std::span<const std::byte> stored, const ImageHeader& image);
+  // Takes memory for the stored bytes of a kept image, for those that the host must decode. Before
+  // the first decode(), which then allocates nothing.
+  void reserve_stored(std::size_t bytes) { host_.reserve_stored(bytes); }
+
   // False: nvJPEG decodes whole images only. Images with other regions go to the host.
   bool takes_regions() const { return takes_regions_; }
   Facts facts() const;
@@ -91,9 +99,11 @@ class JpegBatchDecoder {
 
   void warm_up(int width, int height);
   void end_work();
+  std::span<const std::byte> copy_first_image(std::span<const std::byte> stored);
   bool has_region_decode(JpegChunk& chunk);
   bool decode_all(Batch& batch);
   std::string_view find_refusal(const JpegTask& task, nvjpeg::Params params);
+  std::string_view find_refusal_of_header(const JpegTask& task, nvjpeg::Params params);
   bool submit(Batch& batch, JpegChunk& chunk);
   bool submit_part(Batch& batch, JpegChunk& chunk, std::size_t first, std::size_t count,
                    int& failures_left);

@@ -58,7 +58,7 @@ Code JpegChunk::decode(std::size_t first, std::size_t count, Stream stream) {
     batch.data = &data_[first];
     batch.lengths = &lengths_[first];
     batch.destinations = &destinations_[first];
-    batch.params = session_.has_engines() ? &params_[first] : nullptr;
+    batch.params = nvjpeg::takes_params(session_.backend()) ? &params_[first] : nullptr;
     code = nvjpeg.decode(session_.handle(), state_, batch, stream);
   }
   // Also after a failure: a part of the work may have been submitted. A lost device is reported

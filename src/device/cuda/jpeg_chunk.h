@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "device/cuda/nvjpeg_session.h"
@@ -18,6 +19,10 @@ struct JpegTask {
   Region region;                      // part of the image
   std::byte* to = nullptr;            // device memory of the region's first pixel; RGB, interleaved
   std::size_t stride = 0;             // bytes from row to row; bytes between rows are undefined
+
+  bool is_kept = false;           // `stored` is device memory, and was asked about before
+  std::string_view refusal = {};  // kept: the answer; "" if the GPU decodes it
+  ImageHeader image = {};         // kept: size of the whole image
 
   std::size_t bytes() const;  // size of the region in device memory
 };

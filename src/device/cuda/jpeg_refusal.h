@@ -1,6 +1,8 @@
 // Reasons why an image is decoded on the host, in one word.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string_view>
 
 #include "device/cuda/nvjpeg_library.h"
@@ -11,6 +13,9 @@ namespace loaderscope::cuda {
 // "subsampling", "small" and "large". Returns "" if the facts of the header give no reason.
 // `backend` decides: the CUDA kernels decode more images than the engines.
 std::string_view find_refusal(const JpegFacts& facts, nvjpeg::Backend backend);
+
+// Returns true if the stored image has restart markers within its scan.
+bool has_restarts(std::span<const std::byte> stored);
 
 // Words of images that the header does not explain.
 namespace refusal {

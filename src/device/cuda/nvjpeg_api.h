@@ -23,11 +23,24 @@ enum class Code : int {
 };
 
 // nvjpegBackend_t. `hardware` is the JPEG engines. It decodes baseline images of one scan, but not
-// those of 4:1:0 and 4:1:1.
+// those of 4:1:0 and 4:1:1. The `device` forms read stored bytes in device memory. They support
+// nvjpegDecodeBatched only, which decodes whole images. All of them parse headers in host memory.
 enum class Backend : int {
   gpu_hybrid = 2,  // Huffman codes on the GPU too, in batches of more than 50 images
   hardware = 3,
+  gpu_hybrid_device = 4,  // baseline images without restart intervals
+  hardware_device = 5,
 };
+
+constexpr bool uses_engines(Backend backend) {
+  return backend == Backend::hardware || backend == Backend::hardware_device;
+}
+// Stored bytes lie in device memory.
+constexpr bool reads_device(Backend backend) {
+  return backend == Backend::gpu_hybrid_device || backend == Backend::hardware_device;
+}
+// nvjpegDecodeBatchedEx takes parameters for each image, such as a region.
+constexpr bool takes_params(Backend backend) { return backend == Backend::hardware; }
 
 // nvjpegOutputFormat_t
 enum class Output : int { rgb_interleaved = 5 };

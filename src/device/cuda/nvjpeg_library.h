@@ -28,10 +28,10 @@ struct JpegFacts {
 // run on the device.
 struct JpegBatch {
   std::size_t count = 0;
-  const unsigned char* const* data = nullptr;  // stored bytes in host memory
+  const unsigned char* const* data = nullptr;  // stored bytes, where the back end reads them
   const std::size_t* lengths = nullptr;
   nvjpeg::Image* destinations = nullptr;
-  nvjpeg::Params* params = nullptr;  // null: whole images, for the CUDA back end
+  nvjpeg::Params* params = nullptr;  // null: whole images, for back ends without parameters
 };
 
 // A handle belongs to the device that its thread has chosen. A state, a header and parameters
@@ -57,7 +57,7 @@ class Nvjpeg {
   virtual Code make_params(nvjpeg::Handle handle, nvjpeg::Params& params) = 0;
   virtual Code free_params(nvjpeg::Params params) = 0;
 
-  // Reads the header of an image.
+  // Reads the header of an image in host memory, for every back end.
   virtual Code parse(nvjpeg::Handle handle, std::span<const std::byte> stored,
                      nvjpeg::Header header, JpegFacts& facts) = 0;
   virtual Code set_region(nvjpeg::Params params, const Region& region) = 0;

@@ -40,6 +40,7 @@ NvjpegSession::~NvjpegSession() {
 
 void NvjpegSession::make_handle() {
   const Code made = nvjpeg_->make_handle(backend_, &allocator_, &pinned_allocator_, handle_);
+  if (nvjpeg::reads_device(backend_)) refuse_backend(made);
   const bool has_no_engines = has_engines() && made == Code::arch_mismatch;
   if (!has_no_engines) check("its start", made);
   try {
@@ -54,6 +55,17 @@ void NvjpegSession::make_handle() {
     if (!has_no_engines) nvjpeg_->free_handle(handle_);
     throw;
   }
+}
+
+// Throws RunError if nvJPEG has no back end that reads device memory, for this GPU.
+void NvjpegSession::refuse_backend(Code code) const {
+  const bool is_missing = code == Code::arch_mismatch || code == Code::invalid_parameter ||
+                          code == Code::implementation_not_supported;
+  if (!is_missing || (has_engines() && ask_for_engines(*nvjpeg_).are_missing())) return;
+  throw RunError(fmt::format("{}: nvJPEG {} cannot decode images that lie in the memory of this "
+                             "GPU ({})",
+                             objects_.place(), nvjpeg_->version().text(), name_of(code)),
+                 "leave out --resident, or give --resident decoded --decode cpu");
 }
 
 void NvjpegSession::check(std::string_view what, Code code) const {

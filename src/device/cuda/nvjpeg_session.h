@@ -19,8 +19,8 @@ namespace loaderscope::cuda {
 // later.
 class NvjpegSession {
  public:
-  // `place` begins every error: "GPU 0". Throws RunError, also for `hardware` on a GPU without
-  // JPEG engines.
+  // `place` begins every error: "GPU 0". Throws RunError, also if the GPU has no JPEG engines and
+  // the back end needs them, or if nvJPEG has no such back end for the GPU.
   NvjpegSession(Runtime& runtime, std::shared_ptr<Nvjpeg> nvjpeg, std::string place,
                 nvjpeg::Backend backend, std::size_t arena_bytes, std::size_t pinned_arena_bytes);
   ~NvjpegSession();
@@ -33,7 +33,7 @@ class NvjpegSession {
   nvjpeg::Handle handle() const { return handle_; }
   nvjpeg::Header header() const { return header_; }  // the image that was parsed last
   nvjpeg::Backend backend() const { return backend_; }
-  bool has_engines() const { return backend_ == nvjpeg::Backend::hardware; }
+  bool has_engines() const { return nvjpeg::uses_engines(backend_); }
   unsigned engines() const { return engines_; }  // 0 for the CUDA back end
   unsigned cores() const { return cores_; }      // cores per engine
   const DeviceArena& arena() const { return arena_; }
@@ -49,6 +49,7 @@ class NvjpegSession {
 
  private:
   void make_handle();
+  void refuse_backend(nvjpeg::Code code) const;
 
   Runtime& runtime_;
   const std::shared_ptr<Nvjpeg> nvjpeg_;

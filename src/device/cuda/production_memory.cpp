@@ -23,6 +23,14 @@ std::size_t pixel_buffer_bytes(const MakePlan& plan, std::size_t crop_bytes) {
 
 std::string size_text(Bytes bytes) { return format_size(static_cast<double>(bytes)); }
 
+// Returns the back end for the place of the stored bytes. Without engines, it is CUDA's.
+nvjpeg::Backend choose_backend(const MakePlan& plan, Nvjpeg& nvjpeg) {
+  const bool has_engines = plan.decode == DecodeOn::hw || ask_for_engines(nvjpeg).are_usable();
+  if (plan.decodes_resident())
+    return has_engines ? nvjpeg::Backend::hardware_device : nvjpeg::Backend::gpu_hybrid_device;
+  return has_engines ? nvjpeg::Backend::hardware : nvjpeg::Backend::gpu_hybrid;
+}
+
 }  // namespace
 
 BatchProduction::BatchProduction(DeviceGroup& group, const std::string& place, const MakePlan& plan,
@@ -59,7 +67,7 @@ std::byte* BatchProduction::device_memory(std::size_t bytes, const char* what) {
 void BatchProduction::check_fit(const MakePlan& plan) {
   std::size_t free = 0, total = 0;
   check("memory", runtime_.memory_info(free, total));
-  limit_ = static_cast<Bytes>(free / 2);
+  const auto limit = static_cast<Bytes>(free / 2);
   const auto slot =
       static_cast<Bytes>(batch_ * (tensor_bytes_ + sizeof(SampleJob))) + plan.slot_bytes;
   const Bytes slots = static_cast<Bytes>(slots_.size()) * slot;
@@ -67,12 +75,18 @@ void BatchProduction::check_fit(const MakePlan& plan) {
   if (plan.decodes())
     others += static_cast<Bytes>(2 * pixel_buffer_bytes(plan, crop_bytes_) +
                                  suggested_arena_bytes(batch_, plan.width, plan.height));
-  if (slots + others <= limit_) return;
+  const auto data = static_cast<Bytes>(plan.resident.bytes.size());
+  if (slots + others + data <= limit) return;
+  if (slots + others <= limit)
+    throw RunError(
+        fmt::format("{}: the data set takes {}, the batches {}, and half of the free memory is {}",
+                    objects_.place(), size_text(data), size_text(slots + others), size_text(limit)),
+        "give fewer --samples, or leave out --resident");
   throw RunError(
       fmt::format("{}: {} batches need {}, and decoding and augmenting need {}, but half of the "
                   "free memory is {}",
                   objects_.place(), slots_.size(), size_text(slots), size_text(others),
-                  size_text(limit_)),
+                  size_text(limit)),
       "give a smaller --batch-size or --device-prefetch");
 }
 
@@ -98,28 +112,44 @@ void BatchProduction::take_memory(const MakePlan& plan) {
   }
 }
 
-void BatchProduction::keep(std::span<const std::byte> data) {
-  const auto bytes = static_cast<Bytes>(data.size());
-  if (memory_ + bytes > limit_)
+void BatchProduction::keep(const HeldData& data) {
+  std::size_t free = 0, total = 0;
+  check("data set", runtime_.memory_info(free, total));
+  if (data.bytes.size() > free)
     throw RunError(
-        fmt::format("{}: the data set takes {}, the batches {}, and half of the free "
-                    "memory is {}",
-                    objects_.place(), size_text(bytes), size_text(memory_), size_text(limit_)),
-        "give fewer --samples, or leave out --resident");
-  std::byte* const place = device_memory(data.size(), "the data set");
-  check("data set", runtime_.copy_to_device(place, data.data(), data.size(), copy_stream_));
+        fmt::format("{}: the data set takes {}, and {} are free now, because another program took "
+                    "memory of the GPU",
+                    objects_.place(), size_text(static_cast<Bytes>(data.bytes.size())),
+                    size_text(static_cast<Bytes>(free))),
+        "end that program, give fewer --samples, or leave out --resident");
+  std::byte* const place = device_memory(data.bytes.size(), "the data set");
+  check("data set",
+        runtime_.copy_to_device(place, data.bytes.data(), data.bytes.size(), copy_stream_));
   check("data set", runtime_.synchronise_device());
   kept_ = place;
+  if (decoder_) ask_about(data);
+}
+
+// Headers are parsed here, while their bytes are in host memory.
+void BatchProduction::ask_about(const HeldData& data) {
+  Bytes largest = 0;
+  for (std::size_t i = 0; i < data.samples.size(); ++i) {
+    const HeldSample& sample = data.samples[i];
+    if (!sample.is_held) continue;
+    largest = std::max(largest, sample.bytes);
+    const auto stored = data.bytes.subspan(static_cast<std::size_t>(sample.offset),
+                                           static_cast<std::size_t>(sample.bytes));
+    const std::string_view refusal = decoder_->ask(stored, sample.image);
+    if (!refusal.empty()) refused_[static_cast<std::int64_t>(i)] = refusal;
+  }
+  decoder_->reserve_stored(static_cast<std::size_t>(largest));
 }
 
 void BatchProduction::make_decoder(const MakePlan& plan, std::shared_ptr<Nvjpeg> nvjpeg,
                                    const std::atomic<int>& stop) {
   JpegDecoderOptions options;
   options.place = objects_.place();
-  const bool may_use_cuda = plan.decode != DecodeOn::hw;
-  options.backend = may_use_cuda && !ask_for_engines(*nvjpeg).are_usable()
-                        ? nvjpeg::Backend::gpu_hybrid
-                        : nvjpeg::Backend::hardware;
+  options.backend = choose_backend(plan, *nvjpeg);
   options.batch = batch_;
   options.width = plan.width;
   options.height = plan.height;

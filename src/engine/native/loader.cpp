@@ -61,7 +61,7 @@ void Loader::allocate(Device& device) {
   const std::size_t count = share_.batches.size();
   const Bytes bytes = job_.writes_samples ? plan_.layout.slot_bytes : 0;
   if (plan_.layout.is_mixed()) device.prepare(plan_.make_plan);
-  if (!plan_.make_plan.resident.empty()) {
+  if (!plan_.make_plan.resident.is_empty()) {
     const Nanos begin = monotonic_now();
     device.keep(plan_.make_plan.resident);
     keeping_ = monotonic_now() - begin;

@@ -166,7 +166,7 @@ void load_resident(Run& run, const RunContext& context, std::optional<Bytes> fre
   options.stop_signal = context.stop_signal;
   run.resident.emplace(run.pipeline, options);
   run.pipeline.resident = &*run.resident;
-  run.plan->make_plan.resident = run.resident->bytes();
+  run.plan->make_plan.resident = run.resident->data();
   run.load.bytes = run.resident->size();
   if (device_kind(run.config.trainer.device.value) == DeviceKind::simulated)
     sleeper.sleep(run.plan->ranks * resident_copy_time(*run.plan, run.load.bytes));

@@ -15,7 +15,7 @@ namespace loaderscope::native {
 // Reserved memory that is taken page by page as it is written. It begins on a page.
 class GrowingBlock {
  public:
-  static constexpr Bytes kAlignment = 64;  // places begin at multiples
+  static constexpr Bytes kAlignment = 256;  // places begin at multiples, like allocations on a GPU
 
   GrowingBlock() = default;
   ~GrowingBlock() { free(); }
@@ -38,11 +38,7 @@ class GrowingBlock {
 
 class ResidentData {
  public:
-  struct Sample {
-    Bytes offset = 0, bytes = 0;
-    ImageHeader image;  // size of the stored image, or of the one that is kept decoded
-    bool is_held = false;
-  };
+  using Sample = HeldSample;
   struct Options {
     std::int64_t readers = 1;  // threads
     Bytes most_bytes = 0;      // limit of all that is kept
@@ -59,7 +55,7 @@ class ResidentData {
     const auto at = static_cast<std::size_t>(sample);
     return at < samples_.size() && samples_[at].is_held ? &samples_[at] : nullptr;
   }
-  std::span<const std::byte> bytes() const { return block_.used(); }
+  HeldData data() const { return {block_.used(), samples_}; }
   Bytes size() const { return size_; }
   void free_bytes() { block_.free(); }  // the devices have them
 

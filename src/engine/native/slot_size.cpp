@@ -43,7 +43,7 @@ class SlotShares {
     sum_ += options_.stored_share * left + (1 - options_.stored_share) * pixels;
     largest_ = std::max(
         {largest_, options_.stored_share > 0 ? left : 0, options_.stored_share < 1 ? pixels : 0});
-    region_sum_ += region;
+    region_sum_ += is_held_stored ? whole_bytes_ : region;
     ++count_;
   }
 
@@ -81,11 +81,13 @@ class SlotShares {
   // Returns the bytes of the pixels that the crop needs. 0: the size of the image is unknown.
   Bytes read_region(std::span<const std::byte> stored, std::int64_t sample) {
     is_for_device_ = false;
+    whole_bytes_ = 0;
     const dataset::ImageFacts facts = dataset::image_facts(stored);
     if (!facts.damage.empty() || facts.width <= 0 || facts.height <= 0) return 0;
     const ImageHeader header{static_cast<int>(facts.width), static_cast<int>(facts.height)};
     is_for_device_ = dataset::engine_refusal(facts).empty();
     if (is_for_device_) images_.push_back(header);
+    whole_bytes_ = static_cast<double>(pixel_bytes({0, 0, header.width, header.height}));
     const Region region = augmenter_->choose(0, sample, header).region;
     return pixel_bytes(region);
   }
@@ -97,6 +99,7 @@ class SlotShares {
   double sum_ = 0, largest_ = 0, region_sum_ = 0;
   std::vector<ImageHeader> images_;  // images that the device may decode
   bool is_for_device_ = false;       // the last one is among them
+  double whole_bytes_ = 0;           // decoded pixels of the last one
   std::int64_t count_ = 0;
 };
 

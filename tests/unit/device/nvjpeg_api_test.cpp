@@ -157,6 +157,8 @@ void expect_same_constants(const std::string& header) {
   expect("NVJPEG_STATUS_INCOMPLETE_BITSTREAM", Code::incomplete_bitstream);
   expect("NVJPEG_BACKEND_GPU_HYBRID", nvjpeg::Backend::gpu_hybrid);
   expect("NVJPEG_BACKEND_HARDWARE", nvjpeg::Backend::hardware);
+  expect("NVJPEG_BACKEND_GPU_HYBRID_DEVICE", nvjpeg::Backend::gpu_hybrid_device);
+  expect("NVJPEG_BACKEND_HARDWARE_DEVICE", nvjpeg::Backend::hardware_device);
   expect("NVJPEG_OUTPUT_RGBI", nvjpeg::Output::rgb_interleaved);
   expect("NVJPEG_ORIENTATION_NORMAL", nvjpeg::Orientation::normal);
   expect("NVJPEG_CSS_444", Subsampling::s444);

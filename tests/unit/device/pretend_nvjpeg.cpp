@@ -82,7 +82,9 @@ std::int64_t PretendNvjpeg::owned() const {
 Code PretendNvjpeg::make_handle(nvjpeg::Backend backend, nvjpeg::Allocator* device,
                                 nvjpeg::Allocator* pinned, nvjpeg::Handle& handle) {
   called("make_handle");
-  if (backend == nvjpeg::Backend::hardware && engines == 0) return Code::arch_mismatch;
+  if (nvjpeg::uses_engines(backend) && engines == 0) return Code::arch_mismatch;
+  if (nvjpeg::reads_device(backend) && device_backends_give != Code::success)
+    return device_backends_give;
   auto made = std::make_unique<PretendHandle>();
   made->backend = backend;
   if (device != nullptr) made->device = *device;
@@ -136,6 +138,8 @@ Code PretendNvjpeg::free_params(nvjpeg::Params params) { return erase(params_, p
 Code PretendNvjpeg::parse(nvjpeg::Handle, std::span<const std::byte> stored, nvjpeg::Header header,
                           JpegFacts& facts) {
   called("parse");
+  EXPECT_FALSE(runtime_.is_device_memory(stored.data(), stored.size()))
+      << "the header of an image is parsed in device memory";
   const dataset::ImageFacts known = dataset::image_facts(stored);
   if (known.kind != dataset::Kind::jpeg || !known.damage.empty()) return Code::bad_jpeg;
   if (known.more_needed) return Code::incomplete_bitstream;
@@ -166,7 +170,7 @@ Code PretendNvjpeg::set_whole_image(nvjpeg::Params params) {
 Code PretendNvjpeg::ask_support(nvjpeg::Handle handle, nvjpeg::Header header, nvjpeg::Params params,
                                 bool& is_supported) {
   called("ask_support");
-  EXPECT_EQ(find(handles_, handle)->backend, nvjpeg::Backend::hardware);
+  EXPECT_TRUE(nvjpeg::uses_engines(find(handles_, handle)->backend));
   is_supported = find(headers_, header)->is_for_engines &&
                  (has_regions || !find(params_, params)->region.has_value());
   return Code::success;
@@ -277,8 +281,13 @@ Code PretendNvjpeg::decode(nvjpeg::Handle handle, nvjpeg::State state, const Jpe
                            Stream stream) {
   called("decode");
   batches_.push_back(batch.count);
-  const bool has_engines = find(handles_, handle)->backend == nvjpeg::Backend::hardware;
-  EXPECT_EQ(batch.params != nullptr, has_engines);
+  const nvjpeg::Backend backend = find(handles_, handle)->backend;
+  const bool has_engines = nvjpeg::uses_engines(backend);
+  EXPECT_EQ(batch.params != nullptr, nvjpeg::takes_params(backend));
+  for (std::size_t i = 0; i < batch.count; ++i)
+    EXPECT_EQ(runtime_.is_device_memory(batch.data[i], batch.lengths[i]),
+              nvjpeg::reads_device(backend))
+        << "stored bytes lie where the back end does not read them";
   PretendState& used = *find(states_, state);
   EXPECT_EQ(std::exchange(used.batch, 0), batch.count) << "a batch has not begun";
   if (calls("decode") == loses_at) {

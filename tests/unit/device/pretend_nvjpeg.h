@@ -1,7 +1,7 @@
 // An nvJPEG that only pretends. It decodes with libjpeg, in the stream order of a pretended
 // runtime: pixels are in device memory when the work of their call ends. It fails the test if
 // stored bytes, arrays or parameters of the call change before that, or if a state is used while
-// its last call runs.
+// its last call runs. Stored bytes must lie where the back end reads them.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,8 @@ class PretendNvjpeg : public Nvjpeg {
   // The script.
   unsigned engines = 7, cores = 1;  // no engines: as on a GPU without
   bool has_regions = true;
-  Nanos image_takes = 45 * kMicrosecond;  // on one core of an engine, or with CUDA
+  Code device_backends_give = Code::success;  // result of a handle that reads device memory
+  Nanos image_takes = 45 * kMicrosecond;      // on one core of an engine, or with CUDA
   double pixel_rate = 0;      // pixels per ns, in addition; 0: an image takes the same at any size
   bool writes_pixels = true;  // false: a call only takes its time
   Code damaged_gives = Code::execution_failed;  // a batch with an image that libjpeg cannot decode

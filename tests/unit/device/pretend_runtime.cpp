@@ -171,6 +171,15 @@ void PretendRuntime::free_all() {
   while (!allocated_.empty()) free(allocated_.begin()->first);
 }
 
+bool PretendRuntime::is_device_memory(const void* place, std::size_t bytes) const {
+  const Lock lock(mutex_);
+  const auto begin = reinterpret_cast<std::uintptr_t>(place);
+  return std::any_of(on_device_.begin(), on_device_.end(), [&](const auto& block) {
+    const auto first = reinterpret_cast<std::uintptr_t>(block.first);
+    return begin >= first && begin + bytes <= first + block.second;
+  });
+}
+
 void PretendRuntime::hang(Stream stream) {
   const Lock lock(mutex_);
   hangs_ = true;
@@ -314,7 +323,10 @@ Status PretendRuntime::memory_info(std::size_t& free, std::size_t& total) {
 Status PretendRuntime::allocate(std::size_t bytes, void*& place) {
   const Lock lock(mutex_);
   const Status status = called("allocate");
-  return status.ok() ? take_memory(bytes, memory, place) : status;
+  if (!status.ok()) return status;
+  const Status taken = take_memory(bytes, memory, place);
+  if (taken.ok()) on_device_[place] = bytes;
+  return taken;
 }
 
 Status PretendRuntime::free(void* place) {
@@ -323,6 +335,7 @@ Status PretendRuntime::free(void* place) {
   const auto* flag = reinterpret_cast<const volatile std::byte*>(abort_);
   if (flag >= begin && flag < begin + allocated_[place]) abort_ = nullptr;
   allocated_.erase(place);
+  on_device_.erase(place);
   std::free(place);
   --owned_;
   return {};
@@ -378,6 +391,7 @@ Status PretendRuntime::copy_to_device(void* to, const void* host, std::size_t by
 
 Status PretendRuntime::copy_to_host(void* host, const void* from, std::size_t bytes,
                                     Stream stream) {
+  static_cast<void>(called("copy_out"));
   return copy_to_device(host, from, bytes, stream);
 }
 

@@ -53,6 +53,8 @@ class PretendRuntime : public Runtime {
   void hang(Stream stream);
   // Frees the memory that a lost device keeps.
   void free_all();
+  // Returns whether allocate() gave all of these bytes.
+  bool is_device_memory(const void* place, std::size_t bytes) const;
 
   // The calls and work so far.
   struct Work {
@@ -150,7 +152,7 @@ class PretendRuntime : public Runtime {
   std::vector<std::unique_ptr<PretendStream>> streams_;
   std::vector<std::unique_ptr<PretendEvent>> events_;
   std::vector<std::unique_ptr<std::vector<Spin>>> graphs_;
-  std::map<void*, std::size_t> allocated_;
+  std::map<void*, std::size_t> allocated_, on_device_;
   std::map<std::int64_t, std::map<std::int32_t, Nanos>> arrivals_;  // keys: gate's step and rank
   const AbortWord* abort_ = nullptr;
   std::vector<Work> done_;

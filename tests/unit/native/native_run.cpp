@@ -176,8 +176,8 @@ class NotingDevices::Noting : public Device {
     return device_->make(job);
   }
   void prepare(const MakePlan& plan) override { device_->prepare(plan); }
-  void keep(std::span<const std::byte> data) override {
-    owner_.kept_[rank_].assign(data.begin(), data.end());
+  void keep(const HeldData& data) override {
+    owner_.kept_[rank_].assign(data.bytes.begin(), data.bytes.end());
     device_->keep(data);
   }
   bool end() override { return device_->end(); }
