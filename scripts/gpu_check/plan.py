@@ -9,7 +9,7 @@ WORKER_SECONDS_MOST = 400
 WORKER_LINES = (
     Line("worker-tests", 30, "the kernels that augment give the bytes of the host", worker.worker_tests),
     Line("engines", 80, "rates of --decode hw and gpu at four sizes; needs JPEG engines for hw", engines.engines),
-    Line("worker-native", 50, "--decode hw at 1, 2 and 4 workers: rate, host CPU, who decodes; needs JPEG engines",
+    Line("worker-native", 50, "--decode hw at 1, 2 and 4 workers, and from GPU memory: rate, host CPU; needs JPEG engines",
          worker.native),
     Line("worker-account", 30, "the account of --decode hw with matrix products closes; needs JPEG engines",
          worker.account),

@@ -8,6 +8,7 @@ RATES_LEAST = {"H100": 21_000, "H200": 30_000}  # images/s with at most CORES_MO
 CORES_MOST = 2
 MIXED_SHARE = 0.1  # share of progressive images
 MIXED_MOST = 0.03  # distance of the share that a CPU decodes from it
+RESIDENT = 16_000  # samples in GPU memory, 1.8 GB
 DEPTHS = (1, 3)
 BATCH = 256
 BYTES = {"f32": 4, "f16": 2}
@@ -22,6 +23,7 @@ def native(part):
     for workers, seconds in ((1, 3), (2, 5), (4, 3)):
         part.attempt(f"workers {workers}", native_run, f"workers {workers}", workers, seconds)
     part.attempt("mixed", mixed)
+    part.attempt("resident", resident)
 
 
 def native_run(part, name, workers, seconds):
@@ -65,6 +67,27 @@ def mixed(part):
     if abs(found["shares"]["cpu"] - MIXED_SHARE) > MIXED_MOST:
         wrong.append(f"{100 * MIXED_SHARE:.0f} % are progressive")
     part.check("mixed", not wrong, f"{rates(found)}, refused: {found['refused']}{device_work.ending(wrong)}", **found)
+
+
+def resident(part):
+    """Runs on photos that the GPU keeps. It decodes them from its own memory."""
+    device_work.needs_way(part, "hw")
+    result = device_work.run(part, photos.manifest(part, SIZE), "--decode", "hw", "--resident", "stored",
+                             "--samples", RESIDENT, "--workers", 2, seconds=2)
+    found = device_work.figures(result)
+    wrong = device_work.problems(result, engines_decode_all=True) + resident_problems(result)
+    kept = result["memory"]["gpu_data_bytes"]
+    load_s = result["first_batch"]["by_cause"]["read"]
+    part.check("resident", not wrong, f"{rates(found)}, {kept / 1e9:.2f} GB in GPU memory after {load_s:.1f} s"
+               f"{device_work.ending(wrong)}", **found, kept_bytes=kept, load_s=load_s)
+
+
+def resident_problems(result):
+    done = [name for name in ("read", "decode") if result["stages"].get(name, {"count": 0})["count"] > 0]
+    found = [f"workers still {name} samples" for name in done]
+    if not result["memory"].get("gpu_data_bytes"):
+        found.append("the GPU keeps no data")
+    return found
 
 
 def account(part):

@@ -405,6 +405,7 @@ INSTANTIATE_TEST_SUITE_P(
         Unsound{"nvJPEG is not found", "engines", "/libnvjpeg.so.13: no libnvjpeg."},
         Unsound{"simulated", "worker-native", "it was simulated"},
         Unsound{"costly submission", "worker-native", "decode and augment take 200.0 us"},
+        Unsound{"resident data is read", "worker-native", "workers still read samples"},
         Unsound{"simulated", "worker-account", "it was simulated"},
         Unsound{"simulated", "worker-kernel", "it was simulated"},
         Unsound{"a rung is missed", "worker-ladder", "3600 images/s, target 4500 (-20.0 %"},

@@ -71,6 +71,13 @@ class ResultsTest(unittest.TestCase):
         self.assertEqual(found["shares"]["cpu"], 1)
         self.assertGreaterEqual(found["refused"]["progressive"], found["samples"])
 
+    def test_finds_reads_of_resident_data(self):
+        kept = self.run_with("--decode", "hw", "--resident", "stored", "--samples", "64")
+        self.assertEqual(worker.resident_problems(kept), [])
+        self.assertGreater(kept["first_batch"]["by_cause"]["read"], 0)
+        self.assertEqual(worker.resident_problems(self.on_gpu),
+                         ["workers still read samples", "the GPU keeps no data"])
+
     def test_counts_bytes_of_kernel(self):
         batch = self.augmented["window"]["samples"] / self.augmented["window"]["steps"]
         written = batch * 3 * 224 * 224 * 2

@@ -95,7 +95,8 @@ def run():
                         "clamped_s": 0.02 if wrong == "clamped" else 0.0, "waiting_for_ranks_s": 0.1,
                         "why": {"depth_s": 0.1}},
             "stages": {"h2d": {"bytes": 38e6 * 100, "count": 100, "wall_s": 38e8 / rate, "cpu_s": 0.0}, **device_stages()},
-            "process": {"cpu_s": 0.1}, "decode": decoded(),
+            "process": {"cpu_s": 0.1}, "decode": decoded(), "first_batch": {"by_cause": {"read": 1.5}},
+            "memory": {"gpu_data_bytes": 10**9} if value("--resident") else {},
             "verdict": {"sentence": "decode"}, "lost_spans": 0, "errors": {"skipped_samples": 0, "by_kind": {}}, "steps": [step()] * 50,
             "notes": ["memory = x: 1 GB cannot be page-locked, so that"] if wrong == "fallback" else [],
             "ranks": [{"first_ask_ns": 10**9, "window": {"begin_s": 2.0, "end_s": 3.0}}] * int(value("--ranks", "1"))}
@@ -116,7 +117,8 @@ def decoded():
 def device_stages():
     stage = lambda wall, cpu=0.001: {"count": 35, "wall_s": wall, "mean_s": wall / 35, "p99_s": wall / 35, "cpu_s": cpu, "bytes": 10**6}
     made = {"gpu-decode": stage(0.015, 0.1 if wrong == "costly submission" else 0.001), "gpu-augment": stage(0.0005)}
-    return {"read": stage(0.01), **(made if value("--decode", "cpu") != "cpu" else {"gpu-augment": made["gpu-augment"]})}
+    is_read = value("--resident") == "" or wrong == "resident data is read"
+    return {**({"read": stage(0.01)} if is_read else {}), **(made if value("--decode", "cpu") != "cpu" else {"gpu-augment": made["gpu-augment"]})}
 
 def script(to):
     """train_resnet50.py."""
