@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 
 #include "analysis/machine_ceilings.h"
@@ -56,13 +57,6 @@ constexpr std::array kGpuPresets = {GpuPreset{"H100", 45e-6}, GpuPreset{"H200", 
 constexpr double kPresetPixels = 500.0 * 375.0;
 constexpr double kPresetError = 0.4;
 
-// The name begins a word: a GH200 is no H200.
-bool names_card(std::string_view gpus, std::string_view card) {
-  for (std::size_t at = gpus.find(card); at != gpus.npos; at = gpus.find(card, at + 1))
-    if (at == 0 || gpus[at - 1] == ' ') return true;
-  return false;
-}
-
 const GpuPreset* find_preset(const RunRecord& record) {
   const std::string gpus = record.machine.gpus.value_or("");
   const auto found = std::find_if(kGpuPresets.begin(), kGpuPresets.end(),
@@ -93,6 +87,16 @@ std::string rate_words(double seconds_each) {
 }
 
 }  // namespace
+
+bool names_card(std::string_view gpus, std::string_view card) {
+  const auto is_letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  for (std::size_t at = gpus.find(card); at != gpus.npos; at = gpus.find(card, at + 1)) {
+    const std::size_t end = at + card.size();
+    const bool begins = at == 0 || !is_letter(gpus[at - 1]);
+    if (begins && (end == gpus.size() || !is_letter(gpus[end]))) return true;
+  }
+  return false;
+}
 
 double probed_decode_s(const RunRecord& record) {
   return decode_time(probed_rates(record), image_size(record));

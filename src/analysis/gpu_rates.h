@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "loaderscope/run_record.h"
 
@@ -29,6 +30,9 @@ struct GpuRates {
 // Uses the rates that probe measured of the GPU of the run. A known card without measured rates has
 // the decoding time of a preset. Presets are for questions of the user, and not for findings.
 GpuRates gpu_rates(const RunRecord& record);
+
+// Returns true if `gpus` has the name of that card as a word: a GH200 is no H200.
+bool names_card(std::string_view gpus, std::string_view card);
 
 // Returns the decoding time of the images of `record` by measured rates. 0 if the rates or the size
 // of the images are unknown.

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 
 #include "analysis/decoded_images.h"
 #include "analysis/findings/finding_input.h"
+#include "analysis/gpu_rates.h"
 #include "analysis/totals.h"
 #include "analysis/wording.h"
 
@@ -41,14 +41,8 @@ constexpr std::array<std::string_view, 7> kGpusWithEngines = {"A100", "A30", "H1
 
 // Returns true for words such as "NVIDIA H100 80GB HBM3".
 bool has_jpeg_engines(const std::optional<std::string>& gpus) {
-  if (!gpus) return false;
-  const auto is_letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
-  const auto is_named = [&](std::string_view name) {
-    const std::size_t at = gpus->find(name), end = at + name.size();
-    if (at == std::string::npos || (at > 0 && is_letter((*gpus)[at - 1]))) return false;
-    return end == gpus->size() || !is_letter((*gpus)[end]);
-  };
-  return std::any_of(kGpusWithEngines.begin(), kGpusWithEngines.end(), is_named);
+  return gpus && std::any_of(kGpusWithEngines.begin(), kGpusWithEngines.end(),
+                             [&](std::string_view card) { return names_card(*gpus, card); });
 }
 
 bool is_encoding(std::string_view reason) {
