@@ -9,7 +9,6 @@
 
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
-#include "record/environment_changes.h"
 
 namespace loaderscope::model {
 namespace {
@@ -36,13 +35,6 @@ constexpr std::array kGpuStages = {
 bool is_on_gpu(const RunConfig& config, Stage stage) {
   const bool decodes = config.image.decode.value.on_device();
   return decodes || (stage == Stage::gpu_augment && config.image.augment_on == AugmentOn::gpu);
-}
-
-bool names_rate(const Changes& changes, WorldWord word) {
-  return std::any_of(changes.begin(), changes.end(), [&](const Change& change) {
-    const auto world = find_environment_change(change);
-    return world && world->word == word;
-  });
 }
 
 bool declares_speed(const RunConfig& config, Stage stage) {
@@ -100,6 +92,13 @@ void add_speed(const GpuStage& row, const GpuRates& rates, GpuStream stream, Amo
 }
 
 }  // namespace
+
+bool names_rate(const Changes& changes, WorldWord word) {
+  return std::any_of(changes.begin(), changes.end(), [&](const Change& change) {
+    const auto world = find_environment_change(change);
+    return world && world->word == word;
+  });
+}
 
 GpuCosts gpu_costs(const GpuRates& rates, const std::string& gpus, const RunConfig& before,
                    const RunConfig& after, const Changes& changes, GpuStream stream,

@@ -8,6 +8,7 @@
 #include "analysis/first_workers.h"
 #include "analysis/gpu_rates.h"
 #include "loaderscope/run_config.h"
+#include "record/environment_changes.h"
 
 namespace loaderscope::model {
 
@@ -23,6 +24,9 @@ struct GpuCosts {
   bool is_uncertain = false;       // `Amount` makes a difference
   bool follows_training = false;   // `added` puts the work on the stream of the training
 };
+
+// Returns true if the changes give the value of that word.
+bool names_rate(const Changes& changes, WorldWord word);
 
 // Returns the costs that `changes` need and do not give. `before` and `after` are the settings of
 // the run without and with the changes, before they are resolved. Throws UsageError if a time is

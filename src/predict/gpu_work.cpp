@@ -8,8 +8,8 @@
 #include "analysis/wording.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
+#include "predict/gpu_costs.h"
 #include "predict/search_fix.h"
-#include "record/environment_changes.h"
 
 namespace loaderscope {
 namespace {
@@ -83,11 +83,10 @@ void search_workers(const FittedModel& model, const Changes& changes, const Pred
 }
 
 std::string joined_basis(const GpuRates& rates, const RunConfig& config, const Changes& changes) {
+  const bool has_cost = std::any_of(changes.begin(), changes.end(),
+                                    [](const Change& change) { return change.key == "cost"; });
   const auto is_given = [&](WorldWord word) {
-    return std::any_of(changes.begin(), changes.end(), [&](const Change& change) {
-      const auto world = find_environment_change(change);
-      return change.key == "cost" || (world && world->word == word);
-    });
+    return has_cost || model::names_rate(changes, word);
   };
   std::string text;
   if (decoded_share(config) > 0 && !is_given(WorldWord::gpu_decode_rate)) text = rates.decode_basis;
