@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "device/cuda/make_augment_job.h"
+#include "engine/native/slot_size.h"
 #include "loaderscope/augment.h"
 
 namespace loaderscope::probe {
@@ -11,30 +12,26 @@ namespace {
 constexpr std::size_t kKernelsInFlight = 16;
 constexpr int kGrey = 0x80;
 
-cuda::AugmentJob make_job(Transfer transfer) {
+AugmentOptions kernel_options(Transfer transfer) {
   AugmentOptions options;
   options.size = kAugmentSide;
   options.transfer = transfer;
-  return cuda::make_augment_job(options);
+  return options;
 }
 
 std::size_t region_bytes(const Region& region) {
-  return std::size_t{3} * static_cast<std::size_t>(region.width) *
-         static_cast<std::size_t>(region.height);
+  return static_cast<std::size_t>(native::pixel_bytes(region));
 }
 
 std::size_t tensor_bytes(Transfer transfer) {
-  AugmentOptions options;
-  options.size = kAugmentSide;
-  options.transfer = transfer;
-  return static_cast<std::size_t>(sample_bytes(options));
+  return static_cast<std::size_t>(sample_bytes(kernel_options(transfer)));
 }
 
 }  // namespace
 
-AugmentBatch::AugmentBatch(ProbedGpu& gpu) : job_(make_job(Transfer::f32)) {
-  AugmentOptions options;
-  options.size = kAugmentSide;
+AugmentBatch::AugmentBatch(ProbedGpu& gpu)
+    : job_(cuda::make_augment_job(kernel_options(Transfer::f32))) {
+  const AugmentOptions options = kernel_options(Transfer::f32);
   const auto augmenter = make_augmenter(options);
   std::vector<AugmentRecipe> recipes;
   std::size_t pixels = 0;
@@ -69,7 +66,7 @@ AugmentLoop::AugmentLoop(ProbedGpu& gpu, const AugmentBatch& batch, Transfer tra
       moved_bytes_(batch.read_bytes() +
                    static_cast<double>(kAugmentBatch * tensor_bytes(transfer))),
       stream_(gpu.stream()) {
-  job_.type = make_job(transfer).type;
+  job_.type = cuda::make_augment_job(kernel_options(transfer)).type;
 }
 
 bool AugmentLoop::submit(cuda::Event end) {
