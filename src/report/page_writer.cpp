@@ -10,11 +10,10 @@
 #include <vector>
 
 #include "analysis/wording.h"
-#include "base/replace_all.h"
 #include "loaderscope/settings.h"
 #include "page/escape.h"
 #include "page/html_page.h"
-#include "report/answer/answer.h"
+#include "report/answer/answer_html.h"
 #include "report/glossary_links.h"
 #include "report/results.h"
 #include "report/schemas.h"
@@ -25,20 +24,6 @@
 namespace loaderscope {
 namespace {
 
-std::string_view tone_class(LineTone tone) {
-  switch (tone) {
-    case LineTone::good:
-      return "good";
-    case LineTone::warning:
-      return "warning";
-    case LineTone::bad:
-      return "bad";
-    case LineTone::plain:
-      break;
-  }
-  return "plain";
-}
-
 // "Fix: num-workers=4": the word before the colon, where it is one.
 std::size_t end_of_label(std::string_view text) {
   constexpr std::size_t kMaxLength = 12;
@@ -46,11 +31,6 @@ std::size_t end_of_label(std::string_view text) {
   if (colon == text.npos || colon > kMaxLength || text.substr(0, colon).find(' ') != text.npos)
     return 0;
   return colon + 1;
-}
-
-// A number and its % stay on one line.
-std::string prose(std::string_view text, GlossaryLinks& words, bool is_of_whys = false) {
-  return replace_all(words.link_prose(text, is_of_whys), " %", "&nbsp;%");
 }
 
 // With a way to the picture that shows it, where that is drawn.
@@ -61,8 +41,8 @@ std::string paragraph(const std::string& text, const std::string& place,
   const std::string link =
       is_drawn ? fmt::format(" <a href=\"#{}\">see its worst stall</a>", escape_xml(place)) : "";
   return fmt::format("<p>{}{}{}{}{}</p>\n", label > 0 ? "<b>" : "",
-                     prose(text.substr(0, label), words), label > 0 ? "</b>" : "",
-                     prose(text.substr(label), words, text.starts_with(kWhyLineBegin)), link);
+                     page_prose(text.substr(0, label), words), label > 0 ? "</b>" : "",
+                     page_prose(text.substr(label), words, text.starts_with(kWhyLineBegin)), link);
 }
 
 std::string command(const TextReportBuilder::Item& item) {
@@ -105,8 +85,8 @@ std::string items_html(const std::vector<TextReportBuilder::Item>& items, std::s
     if (item.is == TextReportBuilder::Is::text)
       text += paragraph(item.text, item.place, pictures, words);
     if (item.is == TextReportBuilder::Is::headline)
-      text +=
-          fmt::format("<h1 class=\"{}\">{}</h1>\n", tone_class(item.tone), prose(item.text, words));
+      text += fmt::format("<h1 class=\"{}\">{}</h1>\n", tone_class(item.tone),
+                          page_prose(item.text, words));
   }
   return text + (is_table ? "</table></div>\n" : "");
 }
@@ -174,42 +154,6 @@ std::string json_note(const ResultKind& kind, std::size_t bytes) {
   if (kind.own.shortened == nullptr) return "";
   return "<p class=\"made\">The result has no steps, samples and exemplars here; --json FILE saves "
          "them.</p>\n";
-}
-
-// "909 -> about 1,250 samples/s" as a pair: now, and after the fix.
-std::string pair_of_rates(const std::string& figures) {
-  constexpr std::string_view kArrow = " -> ";
-  const std::size_t arrow = figures.find(kArrow);
-  if (arrow == figures.npos) return "";
-  const std::string now = figures.substr(0, arrow), unit = figures.substr(figures.rfind(' '));
-  return fmt::format(
-      "<dl class=\"pair\"><div><dt>now</dt><dd>{}{}</dd></div><div><dt>after the fix</dt>"
-      "<dd>{}</dd></div></dl>\n",
-      escape_xml(now), now.ends_with(unit) ? "" : escape_xml(unit),
-      escape_xml(figures.substr(arrow + kArrow.size())));
-}
-
-std::string html_of_line(const AnswerLine& line, GlossaryLinks& words) {
-  const std::string label = escape_xml(line.label);
-  const std::string text =
-      line.is_command
-          ? fmt::format("<p><b>{}:</b></p>\n<div class=\"copied\"><pre>{}</pre></div>\n", label,
-                        escape_xml(line.text))
-          : fmt::format("<p><b>{}:</b> {}</p>\n", label, prose(line.text, words));
-  return pair_of_rates(line.figures) + text;
-}
-
-// The first screen of a page: who waits, what to change, and what that gives. `picture` may be "".
-std::string html_of_answer(const Answer& answer, const std::string& picture, GlossaryLinks& words) {
-  std::string text = fmt::format("<h1 class=\"{}\">{}</h1>\n", tone_class(answer.tone),
-                                 prose(answer.headline, words));
-  if (!answer.ending.empty())
-    text += fmt::format("<p class=\"made\">{}</p>\n", escape_xml(answer.ending));
-  text += picture;
-  for (const AnswerLine& line : answer.first) text += html_of_line(line, words);
-  for (const AnswerLine& line : answer.last)
-    if (line.label != "More") text += html_of_line(line, words);
-  return text;
 }
 
 // All that a terminal shows with -vv. A browser opens it when the reader asks for it.
