@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <atomic>
 #include <memory>
 
 #include "cli/analyse_run.h"
@@ -10,6 +12,8 @@
 #include "cli/output.h"
 #include "cli/requirements.h"
 #include "cli/saved_result.h"
+#include "job/interrupt.h"
+#include "job/nsys_export.h"
 #include "loaderscope/report.h"
 #include "report/detect_kind.h"
 #include "report/results.h"
@@ -55,13 +59,31 @@ void refuse_own_results(const std::vector<std::string>& files) {
                        std::string("loaderscope report ") + file);
 }
 
+// Catches signals only while nsys works, so that the first Ctrl-C ends the reading of a trace.
+const std::atomic<int>& signals_during_export(const std::vector<std::string>& files) {
+  static const std::atomic<int> none = 0;
+  return std::ranges::any_of(files, is_nsys_report) ? catch_stop_signals() : none;
+}
+
+TraceAnswer answer_of_exported(traces::TraceOptions options, const ExportedTraces& exported) {
+  options.files = exported.files();
+  try {
+    return answer_of_traces(options);
+  } catch (const RunError& error) {
+    throw exported.named_by_report(error);
+  }
+}
+
 ExitCode diagnose(const DiagnoseFlags& flags) {
   const traces::TraceOptions options = trace_options(flags);
   refuse_own_results(options.files);
   check_requirements(flags.require);
   const Places places = flags.answer.places();
   check_places(places, "run", {flags.answer.force, flags.files});
-  auto [record, analysis] = answer_of_traces(options);
+  const std::atomic<int>& stop_signal = signals_during_export(options.files);
+  const ExportedTraces exported(options.files, stop_signal);
+  if (stop_signal != 0) return exit_code_of_signal(stop_signal);
+  auto [record, analysis] = answer_of_exported(options, exported);
   record.config.answer.json.value = flags.answer.json;
   record.config.answer.html.value = flags.answer.html;
   const AnyResult result = make_result(record, analysis);
@@ -75,8 +97,8 @@ ExitCode diagnose(const DiagnoseFlags& flags) {
 Action declare_diagnose(CLI::App& app) {
   const auto flags = std::make_shared<DiagnoseFlags>();
   app.add_option("TRACE", flags->files,
-                 "Read a trace of nsys (SQLite), torch.profiler (JSON, .gz) or py-spy "
-                 "(speedscope). One file per rank. See 'loaderscope list trace-format'.");
+                 "Read a trace of nsys (.nsys-rep, SQLite), torch.profiler (JSON, .gz) or py-spy. "
+                 "One file per rank. See 'list trace-format'.");
   app.add_option("--step-range", flags->step_range,
                  "Name of the program's NVTX range or record_function around a step. Default: "
                  "ProfilerStep, then the requests for batches.")

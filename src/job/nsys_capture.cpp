@@ -1,28 +1,16 @@
 #include "job/nsys_capture.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
-#include <sstream>
 
-#include "base/failure_text.h"
+#include "job/nsys_export.h"
 #include "loaderscope/errors.h"
-#include "machine/tool_run.h"
 
 namespace loaderscope {
 namespace {
 
 constexpr std::string_view kEnding = ".nsys-rep";
-
-bool is_on_path(const std::string& program) {
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path != nullptr ? path : "");
-  for (std::string folder; std::getline(folders, folder, ':');)
-    if (::access((folder + "/" + program).c_str(), X_OK) == 0) return true;
-  return false;
-}
 
 }  // namespace
 
@@ -32,7 +20,7 @@ NsysCapture::NsysCapture(const std::string& file, const RunConfig& given)
   if (name_.empty()) throw UsageError("--nsys: expected a file", "give --nsys run.nsys-rep");
   if (program_.empty())
     throw UsageError("--nsys: records a program", "loaderscope run --nsys FILE -- python train.py");
-  if (!is_on_path("nsys"))
+  if (!is_nsys_on_path())
     throw RunError("--nsys: there is no nsys on the PATH",
                    "get Nsight Systems from https://developer.nvidia.com/nsight-systems (package "
                    "nsight-systems-cli of NVIDIA's repository)");
@@ -49,17 +37,9 @@ std::string NsysCapture::export_report(const std::atomic<int>& stop_signal) cons
   if (std::error_code none; !std::filesystem::exists(report(), none))
     throw RunError(fmt::format("{}: nsys wrote no such report", report()),
                    "see its messages above, and let it end by itself");
-  ToolRun run;
   const std::string exported = name_ + ".sqlite";
-  run.command = {
-      "nsys",  "export", "--type=sqlite", "--force-overwrite=true", "--output=" + exported,
-      report()};
-  run.stopped = [&] { return stop_signal.load() != 0; };
-  const ToolEnd end = run_tool(run);
-  if (!end.is_fine())
-    throw RunError(fmt::format("{}: nsys export {} ({})", report(), describe_exit(end.status),
-                               shown_text(end.last_line())),
-                   "open the report with nsys-ui");
+  if (!export_nsys_report(report(), exported, 0, stop_signal))
+    throw RunError(report() + ": its export was interrupted", "loaderscope diagnose " + report());
   return exported;
 }
 

@@ -121,6 +121,107 @@ print(sqlite3.connect(sys.argv[2]).execute('''
   EXPECT_THAT(first.at("advice"), StartsWith("copy fewer bytes"));
 }
 
+// nsys 2025.6 and newer guarantee no order of rows.
+TEST_F(Diagnose, GivesSameResultForAnyOrderOfRows) {
+  std::vector<std::string> files = {sqlite_, folder_.path("every.sqlite")};
+  ASSERT_EQ(
+      run_program("/usr/bin/env", {"python3", tool("made_nsys.py"), files.back(), "every-table"})
+          .exit_code,
+      0);
+  if (std::filesystem::exists(kRecorded)) {
+    files.push_back(folder_.path("h100.sqlite"));
+    ASSERT_EQ(run_program("/bin/sh", {"-c", "gunzip -c \"$0\" > \"$1\"", kRecorded, files.back()})
+                  .exit_code,
+              0);
+  }
+  for (const std::string& file : files) {
+    const Ended before = run_binary({"diagnose", file, "--json", "-"});
+    ASSERT_EQ(before.exit_code, 0) << before.err;
+    for (const char* seed : {"1", "2", "3"}) {
+      const Ended shuffled =
+          run_program("/usr/bin/env", {"python3", tool("shuffle_sqlite.py"), file, seed});
+      ASSERT_EQ(shuffled.exit_code, 0) << shuffled.err;
+      const Ended after = run_binary({"diagnose", file, "--json", "-"});
+      ASSERT_EQ(after.exit_code, 0) << after.err;
+      EXPECT_EQ(json::diff(json::parse(before.out), json::parse(after.out)), json::array())
+          << file << ", seed " << seed;
+    }
+  }
+}
+
+constexpr const char* kNsysThatExports = R"(#!/usr/bin/env bash
+echo "$*" >> "$NSYS_LOG"
+case $NSYS_DOES in
+  fail) echo "importing"; echo "Unknown report version 99" >&2; exit 3 ;;
+  nothing) exit 0 ;;
+esac
+for word; do [[ $word == --output=* ]] && cp "$NSYS_RECORDED" "${word#--output=}"; done
+exit 0
+)";
+
+class NsysReport : public Diagnose {
+ protected:
+  void SetUp() override {
+    Diagnose::SetUp();
+    if (IsSkipped()) return;
+    std::filesystem::create_directory(folder_.path("tmp"));
+    std::filesystem::create_directory(folder_.path("bin"));
+  }
+  Ended diagnose_report(const char* nsys_does) const {
+    const Environment path("PATH", folder_.path("bin") + ":/usr/bin:/bin");
+    const Environment log("NSYS_LOG", folder_.path("log")), recorded("NSYS_RECORDED", sqlite_),
+        does("NSYS_DOES", nsys_does), temporary("TMPDIR", folder_.path("tmp"));
+    return run_binary({"diagnose", report_});
+  }
+  void add_nsys() const { write_program(folder_, "bin/nsys", kNsysThatExports); }
+
+  std::string report_ = folder_.write("run.nsys-rep", "a report");
+};
+
+TEST_F(NsysReport, ReadsReportByTemporaryExport) {
+  add_nsys();
+  const Ended ended = diagnose_report("export");
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, StartsWith("GPU busy 70.0 %"));
+  EXPECT_THAT(ended.err, HasSubstr("nsys exports " + report_));
+  EXPECT_THAT(folder_.read("log"), StartsWith("export --type=sqlite --force-overwrite=true"));
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.path("tmp")));
+}
+
+TEST_F(NsysReport, PrintsLastMessageOfFailedNsys) {
+  add_nsys();
+  const Ended ended = diagnose_report("fail");
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, HasSubstr(report_ + ": nsys export ended with exit code 3 (Unknown report "
+                                             "version 99)"));
+  EXPECT_THAT(ended.err, HasSubstr("a newer one"));
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.path("tmp")));
+}
+
+TEST_F(NsysReport, ReportsNsysThatWritesNothing) {
+  add_nsys();
+  const Ended ended = diagnose_report("nothing");
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, HasSubstr(report_ + ": nsys export wrote no SQLite file"));
+}
+
+TEST_F(NsysReport, NamesReportInErrorOfItsExport) {
+  add_nsys();
+  folder_.write("made.sqlite", "SQLite format 3, damaged");
+  const Ended ended = diagnose_report("export");
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("loaderscope: " + report_ + ": "));
+  EXPECT_THAT(ended.err, HasSubstr("file is not a database"));
+  EXPECT_THAT(ended.err, Not(HasSubstr("loaderscope-nsys-")));
+}
+
+TEST_F(NsysReport, SaysThatNsysIsMissing) {
+  const Ended ended = diagnose_report("export");
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("no nsys is on the PATH"));
+  EXPECT_THAT(ended.err, HasSubstr("nsys export --type sqlite --output"));
+}
+
 using TorchTrace = TorchTest;
 
 TEST_F(TorchTrace, MatchesWaitThatTheProfilerSums) {
