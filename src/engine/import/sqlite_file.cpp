@@ -120,7 +120,8 @@ void SqliteFile::for_each(std::string_view table, const std::vector<std::string_
     if (is_there) names += (names.empty() ? "" : ", ") + quoted_name(column);
   }
   if (names.empty()) return;
-  const Statement query(*this, fmt::format("SELECT {} FROM {}", names, quoted_name(table)));
+  const Statement query(*this,
+                        fmt::format("SELECT {0} FROM {1} ORDER BY {0}", names, quoted_name(table)));
   int result = SQLITE_ROW;
   while ((result = ::sqlite3_step(query.statement)) == SQLITE_ROW)
     visit(SqliteRow(query.statement, places));

@@ -39,8 +39,8 @@ class SqliteFile {
   // A true table: neither a view nor a virtual one.
   bool has_table(std::string_view table) const;
   bool has_column(std::string_view table, std::string_view column) const;
-  // Calls `visit` with each row of the table, if it is there. Throws RunError where the file is
-  // damaged.
+  // Calls `visit` with each row of the table, if it is there, sorted by `columns`: the order in the
+  // file has no meaning. Throws RunError where the file is damaged.
   void for_each(std::string_view table, const std::vector<std::string_view>& columns,
                 const std::function<void(const SqliteRow&)>& visit) const;
 
