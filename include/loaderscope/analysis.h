@@ -237,6 +237,19 @@ struct Proof {
   bool operator==(const Proof&) const = default;
 };
 
+// The comparison of a run with an earlier one (run --against).
+struct AgainstRun {
+  std::string earlier;     // "last", or the file of the earlier result
+  std::string verdict;     // "better", "worse", "same", "cannot_tell" or "not_comparable"
+  std::string sentence;    // first line of the answer
+  double rate_before = 0;  // samples per second of the earlier run; 0 if unknown
+  Estimate change;         // change of the rate: this run / the earlier one - 1
+  std::vector<std::string> settings;  // settings that differ: "num-workers 0 -> 2"
+  std::vector<std::string> warnings;  // other differences, which weaken the comparison
+
+  bool is_decided() const { return verdict == "better" || verdict == "worse"; }
+};
+
 struct Analysis {
   // Account of the job: the mean over ranks in integer ns. The causes of the last rank take the
   // remainders, so that the account closes.
@@ -270,6 +283,7 @@ struct Analysis {
   std::optional<TargetOptions> what_it_takes;  // result of the model; empty if busy enough
   std::vector<std::string> notes;              // facts that the run was too short to show
   std::optional<Proof> proof;                  // runs made afterwards, given by the caller
+  std::optional<AgainstRun> against;           // given by the caller
 
   // Returns true if the run has too few steps. The answer then says only that there is no verdict,
   // and what to do next.

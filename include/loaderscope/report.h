@@ -63,6 +63,7 @@ std::span<const ReportRow> report_table();  // src/report/registry.cpp
 struct SavedRun {
   RunRecord record;
   std::optional<Proof> proof;
+  std::optional<AgainstRun> against;
 };
 SavedRun read_result(const std::string& path);
 SavedRun parse_result(std::string_view text, const std::string& place);

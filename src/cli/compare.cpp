@@ -12,6 +12,7 @@
 
 #include "analysis/totals.h"
 #include "base/thread_meter.h"
+#include "cli/against.h"
 #include "cli/command.h"
 #include "cli/compare_flags.h"
 #include "cli/experiments.h"
@@ -165,11 +166,7 @@ compare::Comparison compare_results(const CompareFlags& flags, const RunConfig& 
   refuse_flags_with_result(given, "leave it out, as two results are compared as they are");
   const std::string a = place_of_result(flags.results[0]), b = place_of_result(flags.results[1]);
   RunRecord there = read_result(a).record, here = read_result(b).record;
-  const MachineFacts machine = read_machine();
-  std::optional<compare::KnownNoise> known;
-  if (there.machine.cpu == machine.cpu && there.machine.cores == machine.cores)
-    known = compare::NoiseHistory(source::user_cache_folder(), machine).summary();
-  compare::Comparison comparison = compare::compare_two_runs(there, here, known);
+  compare::Comparison comparison = compare::compare_two_runs(there, here, known_noise(there));
   comparison.arms = {{{"A", a, ""}, {"B", b, ""}}};
   Reached reached(flags.own.text(kMachineFlag.name));
   reached.look(0, there);

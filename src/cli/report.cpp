@@ -120,6 +120,7 @@ ExitCode report(const ReportFlags& flags) {
   const RunRecord& record = saved.record;
   Analysis analysis = analysed(record);
   analysis.proof = saved.proof;
+  analysis.against = saved.against;
   return judge_and_answer(flags.require, record, analysis,
                           [&] { write_report(flags, writer, make_result(record, analysis)); });
 }

@@ -9,6 +9,7 @@
 
 #include "base/printable.h"
 #include "base/thread_meter.h"
+#include "cli/against.h"
 #include "cli/analyse_run.h"
 #include "cli/command.h"
 #include "cli/command_flags.h"
@@ -37,6 +38,9 @@ constexpr CommandFlag kRunFlags[] = {
     {"try", "", "",
      "Run the advised setting briefly, alternating with the present ones, and report the gain. "
      "Same as --prove fix."},
+    {"against", "", "RESULT",
+     "Compare with this saved result, and begin the answer with the difference. last is the run "
+     "before this one."},
     {"budget", "", "DURATION", "Time for the runs of --try together. Default: 3m."},
     {"nsys", "", "FILE",
      "Record the program after -- with nsys into FILE.nsys-rep too. Export it, and report GPU "
@@ -177,6 +181,11 @@ ExitCode run(RunFlags& flags) {
     rates = known_rates(flags.own.text(kMachineFlag.name), machine, config.data, notes);
 
   const std::atomic<int>& stop_signal = catch_stop_signals();
+  std::optional<EarlierRun> earlier;
+  if (answers && flags.own.is_given("against")) earlier.emplace(flags.own.text("against"), config);
+  const auto add_earlier = [&](const RunRecord& record, Analysis& analysis) {
+    if (earlier) analysis.against = earlier->compare_with(record);
+  };
   if (place) {
     const JobRun job{
         config,
@@ -184,6 +193,7 @@ ExitCode run(RunFlags& flags) {
         notes,
         rendezvous_wait(flags.own),
         [&](RunRecord& record) { add_known_rates(rates, record); },
+        add_earlier,
         [&](const RunRecord& record, const Analysis& analysis) {
           write_results(places, style, record, analysis);
         },
@@ -201,6 +211,7 @@ ExitCode run(RunFlags& flags) {
   if (nsys) record.config.program.command.value = nsys->program();
   const int ended_by = take_stop_signal();
   Analysis analysis = analysed(record, &stop_signal);
+  add_earlier(record, analysis);
   if (config.answer.prove != Prove::off)
     add_proof(analysis, record, machine, {.budget = budget, .start = start}, stop_signal);
   const bool only_json = config.answer.json.value == "-";

@@ -49,12 +49,13 @@ ExitCode answer_for(const JobRun& job, JobAnswer answer, const std::atomic<int>&
   RunRecord& record = answer.record;
   job.complete(record);
   if (!answer.failure.empty()) record.notes.push_back(answer.failure);
-  const Analysis analysis = analysed(record, &stop_signal);
+  Analysis analysis = analysed(record, &stop_signal);
   const int signal = ended_by != 0 ? ended_by : stop_signal.load();
   if (signal == 0 && !answer.failure.empty()) {
     job.write_part(record, analysis, answer.failure);
     return exit_code_of_failure();
   }
+  job.compare(record, analysis);
   const ExitCode judgement = judge_and_answer(job.config.answer.require.value, record, analysis,
                                               [&] { job.write(record, analysis); });
   if (signal != 0) return exit_code_of_signal(signal);

@@ -27,6 +27,7 @@ struct JobRun {
   Nanos wait;  // longest wait for the other processes to join
   // Completion of the record with other facts, and the writer of the answer.
   std::function<void(RunRecord&)> complete;
+  std::function<void(const RunRecord&, Analysis&)> compare;  // with an earlier run, if one is given
   std::function<void(const RunRecord&, const Analysis&)> write;
   // Writer for a failed job: gets the reason, and what was measured until then.
   std::function<void(const RunRecord&, const Analysis&, const std::string& reason)> write_part;

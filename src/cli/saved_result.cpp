@@ -33,6 +33,13 @@ std::string kept_at() {
   return folder.empty() ? "" : folder + "/last.json";
 }
 
+// Returns true if `path`, which is missing, may be made: its first folder that exists is writable.
+bool can_be_written(std::filesystem::path path) {
+  std::error_code error;
+  while (!path.empty() && !std::filesystem::exists(path, error)) path = path.parent_path();
+  return std::filesystem::is_directory(path, error) && ::access(path.c_str(), W_OK) == 0;
+}
+
 // The whole command, because a part that is cut off could do the harm.
 std::string program_words(const RunConfig& config) {
   const ProgramConfig& program = config.program;
@@ -87,11 +94,12 @@ std::string place_of_result(const std::string& given) {
   std::error_code error;
   if (!is_own_last_result(given)) return given;
   const std::string place = kept_at();
-  if (place.empty() || !std::filesystem::exists(place, error)) {
-    throw RunError("last: no run's result is kept in the cache folder yet",
-                   "make a run, or give the file of run --json FILE");
-  }
-  return place;
+  if (!place.empty() && std::filesystem::exists(place, error)) return place;
+  if (place.empty() || !can_be_written(place))
+    throw RunError("last: no run's result is kept, as the cache folder cannot be written",
+                   "save a run with --json FILE, and give that file");
+  throw RunError("last: no run's result is kept in the cache folder yet",
+                 "make a run, or give the file of run --json FILE");
 }
 
 void announce_saved_command(const std::string& result, const RunConfig& config) {

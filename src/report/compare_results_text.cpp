@@ -69,10 +69,9 @@ std::vector<std::vector<std::string>> cells_of_results(const Comparison& compari
   return rows;
 }
 
-std::string changed_wait(const Comparison& comparison, bool is_faster) {
-  if (!has_waits(comparison)) return "";
-  std::string_view most;
-  Two most_values;
+std::optional<WaitChange> largest_wait_change(const Comparison& comparison, bool is_faster) {
+  if (!has_waits(comparison)) return std::nullopt;
+  std::optional<WaitChange> most;
   double largest = kWorthShowing;
   for (const auto& word : Words<Cause>::table()) {
     const auto wait = both_values(comparison, std::string(kWaitFor) + std::string(word.name));
@@ -80,12 +79,16 @@ std::string changed_wait(const Comparison& comparison, bool is_faster) {
     const double change = is_faster ? wait->a - wait->b : wait->b - wait->a;
     if (change <= largest) continue;
     largest = change;
-    most = word.name;
-    most_values = *wait;
+    most = WaitChange{word.value, wait->a, wait->b};
   }
-  if (most.empty()) return "";
-  return fmt::format("waiting for {} {:.0f} % -> {:.0f} %", most, 100 * most_values.a,
-                     100 * most_values.b);
+  return most;
+}
+
+std::string changed_wait(const Comparison& comparison, bool is_faster) {
+  const std::optional<WaitChange> most = largest_wait_change(comparison, is_faster);
+  if (!most) return "";
+  return fmt::format("waiting for {} {:.0f} % -> {:.0f} %", name_of(most->cause), 100 * most->a,
+                     100 * most->b);
 }
 
 }  // namespace loaderscope::compare

@@ -1,6 +1,7 @@
 // Text of a comparison.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,13 @@ std::vector<std::string> difference_cells(const Difference& one);
 // Rows for two results, without a verdict: busy, waits, stages of one run of each.
 inline const std::vector<std::string> kCellNamesOfResults = {"", "A", "B", "change"};
 std::vector<std::vector<std::string>> cells_of_results(const Comparison& comparison);
+// The wait that changed most towards the change of the rate, in shares of the window. Nothing if no
+// wait changed so by 1 % of the window.
+struct WaitChange {
+  Cause cause;
+  double a = 0, b = 0;
+};
+std::optional<WaitChange> largest_wait_change(const Comparison& comparison, bool is_faster);
 // The wait that changed most towards the change of the rate: "waiting for decode 63 % -> 20 %".
 std::string changed_wait(const Comparison& comparison, bool is_faster);
 

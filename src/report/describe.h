@@ -15,13 +15,14 @@ enum class JsonScope : std::uint8_t { full, answer };
 void describe_tool(ResultVisitor& form, std::string& version);  // members of every kind of result
 
 // Describes all of a run. Shows values that are computed from the record, and does not read them
-// back. The proof is read back.
+// back. The proof and the comparison with an earlier run are read back.
 void describe_run(ResultVisitor& form, RunRecord& record, Analysis& analysis, JsonScope scope);
 void describe_answer(ResultVisitor& form, const RunConfig& config, Analysis& analysis);
 void describe_fit_errors(ResultVisitor& form, GoodnessOfFit& fit);
 void describe_history(ResultVisitor& form, PastPredictions& past);
 void describe_waste(ResultVisitor& form, Analysis& analysis);
 void describe_proof(ResultVisitor& form, Proof& proof);
+void describe_against(ResultVisitor& form, AgainstRun& against);
 
 struct KnownOfRank {
   bool has_busy = true;

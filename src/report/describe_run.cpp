@@ -255,6 +255,8 @@ void describe_run(ResultVisitor& form, RunRecord& record, Analysis& analysis, Js
   if (!form.reads()) describe_answer(form, record.config, analysis);
   form.optional("proof", analysis.proof, AbsentValue::left_out,
                 [&](Proof& proof) { describe_proof(form, proof); });
+  form.optional("against", analysis.against, AbsentValue::left_out,
+                [&](AgainstRun& against) { describe_against(form, against); });
   if (!form.reads()) {
     describe_waste(form, analysis);
     format_window(form, record, analysis);

@@ -35,7 +35,7 @@ class ResultReader {
     read_facts(document);
     finish_ranks();
     check_account(document);
-    return {std::move(record_), std::move(proof_)};
+    return {std::move(record_), std::move(proof_), std::move(against_)};
   }
 
  private:
@@ -172,9 +172,10 @@ class ResultReader {
   void read_facts(const JsonCursor& document) {
     JsonReader form(document);
     describe_tool(form, record_.tool_version);
-    Analysis asked;  // unused except for the proof
+    Analysis asked;  // unused except for the facts that the caller gave
     describe_run(form, record_, asked, JsonScope::full);
     proof_ = std::move(asked.proof);
+    against_ = std::move(asked.against);
     for (std::string_view array : {kSteps, kReservoir, kExemplars}) {
       document.at(array).expect_array();
     }
@@ -260,6 +261,7 @@ class ResultReader {
   const std::string& place_;
   RunRecord record_;
   std::optional<Proof> proof_;
+  std::optional<AgainstRun> against_;
   std::vector<RankState> states_;
   std::int64_t most_ = JsonCursor::kMaxCount;
   std::string array_;       // name of the streamed array

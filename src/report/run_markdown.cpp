@@ -49,6 +49,7 @@ void summarize_run(MarkdownPage& page, const AnyResult& result) {
   const RunRecord& record = *result.record;
   const Analysis& analysis = *result.analysis;
   for (const std::string& fault : wrong_data_lines(analysis)) page.headline(fault);
+  if (analysis.against) page.headline(analysis.against->sentence);
   page.headline(analysis.verdict.sentence);
   page.paragraph(fix_line(record, analysis));
   if (const std::string code = pytorch_code(analysis); !code.empty())

@@ -229,6 +229,17 @@ std::string explained_line(const Analysis& analysis) {
              : fmt::format("how a word is measured, and when it is wrong: loaderscope {}", word);
 }
 
+void add_against(TextReportBuilder& screen, const AgainstRun& against) {
+  const LineTone tone = against.verdict == "worse" ? LineTone::bad : LineTone::plain;
+  screen.wrapped_headline(
+      fmt::format("{} (earlier: {})", against.sentence, shown_text(against.earlier)), tone);
+  if (!against.settings.empty())
+    screen.line(LinePriority::needed,
+                fmt::format("settings that differ: {}", fmt::join(against.settings, ", ")));
+  for (const std::string& warning : against.warnings)
+    screen.line(LinePriority::basis, "the runs are not alike: " + warning);
+}
+
 }  // namespace
 
 void write_run_text(TextReport& reading, const RunRecord& record, const Analysis& analysis,
@@ -236,6 +247,7 @@ void write_run_text(TextReport& reading, const RunRecord& record, const Analysis
   TextReportBuilder &screen = reading.body, &last = reading.last;
   for (const std::string& fault : wrong_data_lines(analysis))
     screen.wrapped_headline(fault, LineTone::bad);
+  if (analysis.against) add_against(screen, *analysis.against);
   screen.headline(analysis.verdict.sentence, verdict_tone(analysis.verdict));
   const bool has_more = style.verbose || analysis.proof;
   if (analysis.is_too_short() && !has_more) return add_next(last, record, analysis);

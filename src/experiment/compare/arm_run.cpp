@@ -60,12 +60,16 @@ double spread_of_steps(const RunRecord& record) {
 
 void take_spread(const RunRecord& a, const RunRecord& b, const std::optional<KnownNoise>& known,
                  Comparison& comparison) {
+  constexpr double kMax = 10;  // a logarithm: no change can be seen
+  if (analyse(a).is_too_short() || analyse(b).is_too_short()) {
+    comparison.known = KnownNoise{.rate = kMax, .cpu = kMax, .jobs = 0};
+    return;
+  }
   if (is_in_virtual_time(a)) {
     comparison.known = kSpreadOfModel;
     return;
   }
   KnownNoise spread = known.value_or(kAssumedSpread);
-  constexpr double kMax = 10;  // a logarithm: no change can be seen
   const double step_spread = std::min(kMax, std::max(spread_of_steps(a), spread_of_steps(b)));
   if (step_spread > spread.rate) {
     comparison.notes.push_back(fmt::format(

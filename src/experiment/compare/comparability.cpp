@@ -94,6 +94,31 @@ std::vector<std::string> changed_settings(const RunRecord& a, const RunRecord& b
   return changed;
 }
 
+// Another device takes batches in another time, so the rates answer another question.
+std::string device(const RunRecord& a, const RunRecord& b) {
+  return unlike("the device", a.config.trainer.device.value, b.config.trainer.device.value);
+}
+
+std::string data(const RunRecord& a, const RunRecord& b) {
+  return unlike("the data", join_texts(a.config.data.paths.value),
+                join_texts(b.config.data.paths.value));
+}
+
+std::string batch_size(const RunRecord& a, const RunRecord& b) {
+  return unlike("the batch size", fmt::format("{}", a.config.loader.batch_size.value),
+                fmt::format("{}", b.config.loader.batch_size.value));
+}
+
+// A rate that changes during the run depends on how long the run was.
+std::string steadiness(const RunRecord& a, const RunRecord& b) {
+  for (const RunRecord* one : {&a, &b}) {
+    const Verdict verdict = analyse(*one).verdict;
+    if (verdict.withheld_reason)
+      return fmt::format("{} has no verdict: {}", one == &a ? "A" : "B", verdict.withheld_briefly);
+  }
+  return "";
+}
+
 std::string cpu(const RunRecord& a, const RunRecord& b) {
   return unlike("the CPU", a.machine.cpu, b.machine.cpu);
 }
@@ -170,7 +195,7 @@ std::string contents(const RunRecord& a, const RunRecord& b) {
 }  // namespace
 
 std::span<const ComparabilityRow> comparability_table() {
-  static const std::array<ComparabilityRow, 14> rows = {{
+  static const std::array<ComparabilityRow, 18> rows = {{
       {{"ending", "Refuse runs that were interrupted or lost measurements."},
        Rule::forbids,
        interruption},
@@ -178,10 +203,16 @@ std::span<const ComparabilityRow> comparability_table() {
       {{"cpu", "Refuse runs on different models of CPU."}, Rule::forbids, cpu},
       {{"cores", "Refuse runs that may use different numbers of cores."}, Rule::forbids, cores},
       {{"gpus", "Refuse runs with different models or numbers of GPUs."}, Rule::forbids, gpus},
+      {{"device", "Refuse runs with different kinds of devices."}, Rule::forbids, device},
+      {{"data", "Warn if the data sets have other names."}, Rule::warns, data},
       {{"samples", "Warn if the number of samples per epoch differs."}, Rule::warns, samples},
       {{"contents", "Warn if the data differs in count, places or sizes of its samples."},
        Rule::warns,
        contents},
+      {{"batch-size", "Warn if the batches have different sizes."}, Rule::warns, batch_size},
+      {{"steady", "Warn if a run has no verdict, such as one whose steps get slower."},
+       Rule::warns,
+       steadiness},
       {{"window", "Warn if the number of measured steps or the seed differs."},
        Rule::warns,
        window},

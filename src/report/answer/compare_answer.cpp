@@ -78,7 +78,7 @@ std::string basis_of_comparison(const Comparison& comparison, const ComparisonRe
 
 // Returns the command with a budget for as many pairs as are needed.
 std::string next_of_untold(const Comparison& comparison, const ComparisonResult& judgement) {
-  if (comparison.is_of_results) return "loaderscope compare --help (runs A and B alternately)";
+  if (comparison.is_of_results) return "pairs of runs see less: loaderscope help did-it-help";
   constexpr double kMinute = 60, kMaxMinutes = 60;
   const double given = seconds(comparison.options.budget);
   double needed = 2 * given;
@@ -134,6 +134,8 @@ Answer answer_comparison(const Comparison& comparison) {
   if (judgement.verdict == Outcome::worse || judgement.verdict == Outcome::better)
     if (const std::string rest = describe_rest(judgement); !rest.empty())
       answer.last.push_back({"Also", rest});
+  if (comparison.is_of_results && !comparison.notes.empty())
+    answer.last.push_back({"Also", "not alike: " + plain_figures(comparison.notes.front())});
   const std::string basis = basis_of_comparison(comparison, judgement);
   if (!basis.empty()) answer.last.push_back({"Why", basis});
   std::string more = "-v, --html page.html";

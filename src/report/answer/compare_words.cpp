@@ -38,6 +38,20 @@ std::string plain_value(const Difference& one, double value) {
   return plain_figures(format_value(one, value));
 }
 
+const Difference* first_of_verdict(const ComparisonResult& judgement) {
+  for (const Difference& one : judgement.differences)
+    if (one.row != nullptr && one.verdict == judgement.verdict && &one != judgement.more_memory())
+      return &one;
+  return nullptr;
+}
+
+std::string describe_counts(const ComparisonResult& judgement) {
+  for (const CountChange& count : judgement.counts)
+    if (count.changed())
+      return fmt::format("{} {:.4g} -> {:.4g} per sample", spoken(count.name), count.a, count.b);
+  return "";
+}
+
 namespace {
 
 // "decode takes 20 % longer", "waiting for read 20 % -> 35 %"
@@ -55,23 +69,8 @@ std::string rates_for_people(const Difference& rate) {
                      short_change(rate));
 }
 
-// The first difference that has the verdict, apart from memory.
-const Difference* first_of_verdict(const ComparisonResult& judgement) {
-  for (const Difference& one : judgement.differences)
-    if (one.row != nullptr && one.verdict == judgement.verdict && &one != judgement.more_memory())
-      return &one;
-  return nullptr;
-}
-
-std::string describe_counts(const ComparisonResult& judgement) {
-  for (const CountChange& count : judgement.counts)
-    if (count.changed())
-      return fmt::format("{} {:.4g} -> {:.4g} per sample", spoken(count.name), count.a, count.b);
-  return "";
-}
-
 // Returns the text after SLOWER and FASTER.
-std::string describe_change(const Comparison& comparison, const ComparisonResult& judgement) {
+std::string describe_change(const ComparisonResult& judgement) {
   const Difference* rate = judgement.find("samples-per-s");
   const Difference* first = first_of_verdict(judgement);
   const Difference* blamed = judgement.blamed();
@@ -82,11 +81,7 @@ std::string describe_change(const Comparison& comparison, const ComparisonResult
     text = fmt::format("{}: {} in B, {} in A ({})", name_for_people(*first),
                        plain_value(*first, first->b), plain_value(*first, first->a),
                        short_change(*first));
-  std::string cause;
-  if (comparison.is_of_results)
-    cause = changed_wait(comparison, judgement.verdict == Outcome::better);
-  else if (blamed != nullptr)
-    cause = describe_blamed(*blamed);
+  const std::string cause = blamed != nullptr ? describe_blamed(*blamed) : "";
   if (text.empty()) return cause.empty() ? describe_counts(judgement) : cause;
   if (cause.empty()) return text;
   const auto fits = [&](const std::string& words) {
@@ -94,11 +89,6 @@ std::string describe_change(const Comparison& comparison, const ComparisonResult
     return count_columns(text + words) + kVerdict.size() + 2 <=
            static_cast<std::size_t>(kMaxAnswerColumns);
   };
-  // "waiting for decode 30 % -> 38 %" becomes "more waiting for decode" if the line is too long.
-  if (!fits(cause) && comparison.is_of_results) {
-    const char* how = judgement.verdict == Outcome::better ? "less " : "more ";
-    cause = how + cause.substr(0, cause.find_first_of("0123456789") - 1);
-  }
   return fits(cause) ? text + ": " + cause : text;
 }
 
@@ -129,15 +119,16 @@ std::string headline_of_untold(const ComparisonResult& judgement) {
 std::string compare_headline(const Comparison& comparison, const ComparisonResult& judgement,
                              const GateAnswer& gate) {
   const bool is_accepted = gate.is_accepted && gate.gate == Gate::passes;
+  if (comparison.is_of_results) return headline_of_results(comparison, judgement, is_accepted);
   switch (judgement.verdict) {
     case Outcome::worse:
-      return fmt::format(
-          "{}{}: {}",
-          first_of_verdict(judgement) != nullptr || judgement.blamed() != nullptr ? "SLOWER"
-                                                                                  : "MORE WORK",
-          is_accepted ? ", as accepted" : "", describe_change(comparison, judgement));
+      return fmt::format("{}{}: {}",
+                         first_of_verdict(judgement) != nullptr || judgement.blamed() != nullptr
+                             ? "SLOWER"
+                             : "MORE WORK",
+                         is_accepted ? ", as accepted" : "", describe_change(judgement));
     case Outcome::better:
-      return "FASTER: " + describe_change(comparison, judgement);
+      return "FASTER: " + describe_change(judgement);
     case Outcome::same:
       return headline_of_same(comparison, judgement);
     case Outcome::cannot_tell:

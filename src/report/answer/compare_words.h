@@ -17,7 +17,17 @@ std::string name_for_people(const Difference& one);
 // "249", "3 ms", "1.2 GB"
 std::string plain_value(const Difference& one, double value);
 
-// "SLOWER: B gives 216 samples/s, A gave 249 (-13 %): decode takes 20 % longer"
+// The first difference that has the verdict, apart from memory. Null if no difference has it.
+const Difference* first_of_verdict(const ComparisonResult& judgement);
+// "bytes read 4 -> 5 per sample": the first count that changed, or "".
+std::string describe_counts(const ComparisonResult& judgement);
+
+// "Faster: 192 -> 268 samples/s (+40 %); the wait for decode fell from 35 % to 9 %"
+std::string headline_of_results(const Comparison& comparison, const ComparisonResult& judgement,
+                                bool is_accepted);
+
+// Line 1 of any comparison: "SLOWER: B gives 216 samples/s, A gave 249 (-13 %): decode takes 20 %
+// longer"
 std::string compare_headline(const Comparison& comparison, const ComparisonResult& judgement,
                              const GateAnswer& gate);
 

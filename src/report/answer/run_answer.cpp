@@ -26,6 +26,7 @@ namespace loaderscope {
 namespace {
 
 constexpr std::string_view kSimulated = "(simulated GPU)";
+constexpr std::string_view kWrongData = "Wrong data: ";
 
 bool is_on_simulated_gpu(const RunRecord& record) {
   return device_kind(record.config.trainer.device.value) == DeviceKind::simulated;
@@ -106,7 +107,7 @@ std::string make_headline(const RunRecord& record, const Analysis& analysis, con
 void add_wrong_data(Answer& answer, const Analysis& analysis) {
   for (const Finding& finding : analysis.findings) {
     if (!finding.wrong_data) continue;
-    answer.headline = "Wrong data: " + plain_figures(finding.evidence);
+    answer.headline = std::string(kWrongData) + plain_figures(finding.evidence);
     answer.tone = LineTone::bad;
     answer.first.push_back({"Fix", plain_figures(short_advice(finding.pytorch))});
     return;
@@ -272,9 +273,30 @@ void add_fix(Answer& answer, const RunRecord& record, const Analysis& analysis,
   }
 }
 
-}  // namespace
+LineTone tone_of_against(const AgainstRun& against) {
+  if (against.verdict == "worse") return LineTone::bad;
+  return against.verdict == "better" || against.verdict == "same" ? LineTone::good
+                                                                  : LineTone::warning;
+}
 
-Answer answer_run(const RunRecord& record, const Analysis& analysis) {
+// Puts the difference from an earlier run into line 1. Wrong data stays there.
+void put_against_first(Answer& answer, const AgainstRun& against, bool is_wrong) {
+  const auto after_fix = std::find_if(answer.first.begin(), answer.first.end(),
+                                      [](const AnswerLine& line) { return line.label == "Why"; });
+  answer.first.insert(after_fix, {"Why", is_wrong ? against.sentence : answer.headline});
+  if (!is_wrong) {
+    answer.headline = against.sentence;
+    answer.tone = tone_of_against(against);
+  }
+  if (!against.settings.empty())
+    answer.first.push_back({"Why", plain_figures(fmt::format("settings that differ: {}",
+                                                             fmt::join(against.settings, ", ")))});
+  if (!against.warnings.empty())
+    answer.last.insert(answer.last.begin(),
+                       {"Also", "not alike: " + plain_figures(against.warnings.front())});
+}
+
+Answer answer_without_comparison(const RunRecord& record, const Analysis& analysis) {
   const Finding* fix = advised_fix(analysis);
   Answer answer;
   answer.tone = tone_of_answer(analysis.verdict);
@@ -306,6 +328,15 @@ Answer answer_run(const RunRecord& record, const Analysis& analysis) {
   if (analysis.steps > 0) answer.bars = make_bars(record, analysis);
   add_also(answer, record, analysis, fix);
   answer.last.push_back({"More", make_more_line(record, analysis, fix)});
+  return answer;
+}
+
+}  // namespace
+
+Answer answer_run(const RunRecord& record, const Analysis& analysis) {
+  Answer answer = answer_without_comparison(record, analysis);
+  if (analysis.against)
+    put_against_first(answer, *analysis.against, answer.headline.starts_with(kWrongData));
   return answer;
 }
 

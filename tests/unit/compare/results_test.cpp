@@ -57,6 +57,10 @@ TEST(Comparability, FindsDifferenceOfEachRow) {
       {"what may be used is 4 cores in A", [](RunRecord& r) { r.machine.cores = 4; }},
       {"what the machine has of GPUs is 2 x H100 in A and none in B",
        [](RunRecord& r) { r.machine.gpus = "2 x H100"; }},
+      {"the device is cuda in A and sim in B",
+       [](RunRecord& r) { r.config.trainer.device.value = "cuda"; }},
+      {"the data is photos in A and not given in B",
+       [](RunRecord& r) { r.config.data.paths.value = {"photos"}; }},
       {"the number of samples is 7 in A and 9 in B",
        [](RunRecord& r) {
          r.metrics.push_back({"data.epoch_samples", "1", "", 7});
@@ -65,6 +69,10 @@ TEST(Comparability, FindsDifferenceOfEachRow) {
        [](RunRecord& r) {
          r.metrics.push_back({"data.fingerprint", "1", "", 5});
        }},
+      {"the batch size is 8 in A and 64 in B",
+       [](RunRecord& r) { r.config.loader.batch_size.value = 8; }},
+      {"A has no verdict: the run has 1 of the 20 steps",
+       [](RunRecord& r) { r.ranks[0].rows = {}; }},
       {"steps is 30 in A and 20 in B", [](RunRecord& r) { r.config.measure.steps.value = 30; }},
       {"the share of the data in the page cache is 10.0 % in A and 90.0 % in B",
        [](RunRecord& r) {
