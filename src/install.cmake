@@ -2,19 +2,22 @@
 include(GNUInstallDirs)
 
 if(LOADERSCOPE_PORTABLE)
-  # libfmt, libhwy and libspng have no static form in Debian. They travel with the program, and with them what
-  # they need apart from glibc: libhwy the C++ library, which therefore is not linked statically.
+  # libfmt, libhwy and libspng have no static form in Debian. Without LOADERSCOPE_STATIC_LIBRARIES they travel with the
+  # program, and with them what they need apart from glibc.
   set(carried ${CMAKE_INSTALL_LIBDIR}/loaderscope)
   file(RELATIVE_PATH from_program /${CMAKE_INSTALL_BINDIR} /${carried})
   set(programs loaderscope)
   if(TARGET loaderscope_gpu_tests)
     list(APPEND programs loaderscope_gpu_tests)
   endif()
-  foreach(program ${programs})
-    set_target_properties(${program} PROPERTIES INSTALL_RPATH "$ORIGIN/${from_program}")
-    # DT_RPATH counts for the libraries of libraries too, DT_RUNPATH does not.
-    target_link_options(${program} PRIVATE -Wl,--disable-new-dtags)
-  endforeach()
+  if(NOT LOADERSCOPE_STATIC_LIBRARIES)
+    foreach(program ${programs})
+      set_target_properties(${program} PROPERTIES INSTALL_RPATH "$ORIGIN/${from_program}")
+      # DT_RPATH counts for the libraries of libraries too, DT_RUNPATH does not.
+      target_link_options(${program} PRIVATE -Wl,--disable-new-dtags)
+    endforeach()
+  endif()
+  loaderscope_link_older_glibc(${programs} loaderscope_guest)
   set(glibc "^(ld-linux-x86-64|lib(c|m|dl|rt|pthread))\\.so")
   install(TARGETS loaderscope
     RUNTIME_DEPENDENCIES PRE_EXCLUDE_REGEXES ${glibc} POST_EXCLUDE_REGEXES ${glibc}
