@@ -32,7 +32,7 @@ const std::vector<std::vector<Folder>>& floors() {
        {"rendezvous", ""},
        {"source", "source"},
        {"decode", "decode"}},
-      {{"augment", "augment"}},
+      {{"augment", "augment"}, {"monitor", ""}},
       {{"device", "device"}, {"dataset", ""}},
       {{"settings", "settings"}},
       {{"engine/pipeline", "engine"}, {"guest/protocol", ""}},
