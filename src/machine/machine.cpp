@@ -115,9 +115,10 @@ std::optional<Bytes> free_memory(const fs::path& root) {
   return std::min(*available * kKibi, left.value_or(kBeyondAll));
 }
 
-std::optional<SharedFolder> read_shared_folder() {
+std::optional<SharedFolder> read_shared_folder(const std::string& root) {
   struct statvfs state {};
-  if (::statvfs("/dev/shm", &state) != 0 || state.f_blocks == 0) return std::nullopt;
+  if (::statvfs((root + "/dev/shm").c_str(), &state) != 0 || state.f_blocks == 0)
+    return std::nullopt;
   const auto block = static_cast<Bytes>(state.f_frsize);
   const auto all = static_cast<Bytes>(state.f_blocks), left = static_cast<Bytes>(state.f_bfree);
   return SharedFolder{(all - left) * block, static_cast<Bytes>(state.f_bavail) * block};

@@ -27,8 +27,9 @@ std::optional<Bytes> free_memory(const std::filesystem::path& root);
 struct SharedFolder {
   Bytes used = 0, free = 0;  // bytes of all programs
 };
-// Returns the state of /dev/shm; nothing if it does not exist.
-std::optional<SharedFolder> read_shared_folder();
+// Returns the state of /dev/shm; nothing if it does not exist. `root`: the root folder of another
+// mount namespace, such as /proc/PID/root.
+std::optional<SharedFolder> read_shared_folder(const std::string& root = "");
 
 // Returns the memory that this process may lock; nothing when unlimited.
 std::optional<Bytes> lockable_memory();
