@@ -46,7 +46,10 @@ void JobSampler::begin_machine(const ProcessTable& all, Nanos at) {
 
 // Restarts the sums. Time before the first workers started is no loading.
 void JobSampler::begin(Nanos at) {
-  for (auto& [pid, trace] : traces_) trace.restart();
+  for (auto& [pid, trace] : traces_) {
+    add_counters(trace, past_);
+    trace.restart();
+  }
   ended_workers_ = {};
   ended_cpu_s_ = 0;
   gpu_sums_.clear();
@@ -94,6 +97,7 @@ void JobSampler::sample_others(Nanos at) {
 
 void JobSampler::fold(const ProcessSamples& ended) {
   ended_cpu_s_ += ended.cpu_s();
+  add_counters(ended, past_);
   const Totals totals = ended.totals();
   if (ended.process().role == Role::worker && totals.looks > 0) ended_workers_.add(totals);
 }
@@ -131,7 +135,10 @@ void JobSampler::sample(Nanos at) {
     slow_at_ = at + kSlow;
   }
   now_ = read_state();
-  if (const auto shared = read_shared_folder()) {
+  // A job in a container has its own /dev/shm.
+  auto shared = read_shared_folder((root_ / "proc" / std::to_string(pid_) / "root").string());
+  if (!shared) shared = read_shared_folder();
+  if (shared) {
     shm_used_ = std::max(shm_used_, static_cast<double>(shared->used));
     shm_size_ = static_cast<double>(shared->used + shared->free);
   }

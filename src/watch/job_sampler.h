@@ -54,6 +54,7 @@ class JobSampler {
   void report_waits(Watch& watch) const;
   void report_machine(Watch& watch) const;
   void report_unseen(Watch& watch) const;
+  void report_counters(Watch& watch) const;
   std::set<pid_t> own_family(const ProcessTable& all) const;
 
   std::filesystem::path root_;
@@ -64,6 +65,8 @@ class JobSampler {
   std::vector<pid_t> order_;  // trainers, each followed by its workers, then others
   Totals ended_workers_;
   double ended_cpu_s_ = 0;
+  // Counters of ended processes, and of the time before the last restart of the sums.
+  std::map<std::int64_t, RankCounters> past_;
   std::int64_t workers_seen_ = 0, samples_ = 0, looks_ = 0;
   std::size_t turn_ = 0;
   double worker_credit_ = 0, trainer_credit_ = 0;

@@ -157,6 +157,11 @@ void JobSampler::report_unseen(Watch& watch) const {
       "measures them from inside");
 }
 
+void JobSampler::report_counters(Watch& watch) const {
+  watch.counters = past_;
+  for (const auto& [pid, trace] : traces_) add_counters(trace, watch.counters);
+}
+
 Watch JobSampler::report() const {
   Watch watch;
   watch.pid = pid_;
@@ -169,13 +174,14 @@ Watch JobSampler::report() const {
     const auto samples = static_cast<double>(std::max<std::int64_t>(1, sum.samples));
     const bool is_of_job = std::any_of(sum.last.processes.begin(), sum.last.processes.end(),
                                        [&](pid_t pid) { return traces_.contains(pid); });
-    watch.gpus.push_back(
-        {sum.last.name, sum.busy / samples, sum.memory / samples, sum.last.memory, is_of_job});
+    watch.gpus.push_back({sum.last.name, sum.busy / samples, sum.memory / samples, sum.last.memory,
+                          is_of_job, sum.last.busy, sum.last.memory_used});
   }
   report_workers(watch);
   report_waits(watch);
   report_machine(watch);
   report_unseen(watch);
+  report_counters(watch);
   watch.map_results = map_results_.report();
   if (waited_for_workers_s_ >= 1)
     watch.notes.push_back(

@@ -190,4 +190,19 @@ WatchedProcess ProcessSamples::report() const {
   return result;
 }
 
+void add_counters(const ProcessSamples& process, std::map<std::int64_t, RankCounters>& counters) {
+  const Role role = process.process().role;
+  if (role == Role::other) return;
+  RankCounters& rank = counters[process.process().rank];
+  if (role == Role::trainer) {
+    rank.trainer_cpu_s += process.cpu_s();
+    return;
+  }
+  rank.worker_cpu_s += process.cpu_s();
+  if (!process.is_io_known()) return;
+  const Totals totals = process.totals();
+  rank.worker_read = rank.worker_read.value_or(0) + totals.read;
+  rank.worker_storage = rank.worker_storage.value_or(0) + totals.storage;
+}
+
 }  // namespace loaderscope::watch

@@ -94,4 +94,7 @@ class ProcessSamples {
   std::int64_t open_files_ = 0, most_files_ = 0;
 };
 
+// Adds what a process has used since its last restart to the counters of its rank.
+void add_counters(const ProcessSamples& process, std::map<std::int64_t, RankCounters>& counters);
+
 }  // namespace loaderscope::watch

@@ -42,11 +42,6 @@ bool is_fork_server(const std::vector<std::string>& command) {
   return has_part(command, "multiprocessing.forkserver");
 }
 
-bool is_python(const std::vector<std::string>& command) {
-  return !command.empty() &&
-         fs::path(command.front()).filename().string().find("python") != std::string::npos;
-}
-
 bool is_spawned(const std::vector<std::string>& command) {
   return has_part(command, "multiprocessing.spawn") || has_part(command, "--multiprocessing-fork");
 }
@@ -167,6 +162,11 @@ void number_trainers(std::vector<JobProcess>& trainers, const fs::path& root) {
 
 std::vector<std::string> read_command(const fs::path& root, pid_t pid) {
   return split_words(read_text((process_folder(root, pid) / "cmdline").string()));
+}
+
+bool is_python(const std::vector<std::string>& command) {
+  return !command.empty() &&
+         fs::path(command.front()).filename().string().find("python") != std::string::npos;
 }
 
 std::string spelled_command(const fs::path& root, pid_t pid, std::string_view name) {

@@ -34,6 +34,7 @@ inline constexpr std::string_view kWorkerName = "pt_data_worker", kPinName = "pt
 
 // The words of its command line; none where it may not be read, or of a thread of the kernel.
 std::vector<std::string> read_command(const std::filesystem::path& root, pid_t pid);
+bool is_python(const std::vector<std::string>& command);
 std::string spelled_command(const std::filesystem::path& root, pid_t pid, std::string_view name);
 
 }  // namespace loaderscope::watch

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -62,6 +63,7 @@ struct WatchedGpu {
   std::string name;
   double busy = 0, memory_used = 0, memory = 0;  // means; bytes
   bool is_of_job = false;
+  double busy_now = 0, memory_now = 0;  // values of the last sample; no result has them
 };
 
 struct OtherProgram {
@@ -124,6 +126,13 @@ struct ThresholdOutcome {
   std::optional<bool> is_met{};  // set if `told` has a value
 };
 
+// Exact counters of one rank since the first sample, also of processes that have ended. They never
+// fall. No result has them.
+struct RankCounters {
+  double trainer_cpu_s = 0, worker_cpu_s = 0;
+  std::optional<double> worker_read, worker_storage;  // bytes; missing if they may not be read
+};
+
 struct Watch {
   pid_t pid = 0;
   std::string program;
@@ -150,6 +159,7 @@ struct Watch {
   std::vector<std::string> hang_states;  // states of the processes of a job that hangs
   std::vector<std::string> unseen;
   std::vector<std::string> notes;
+  std::map<std::int64_t, RankCounters> counters;  // one per rank
 
   std::int64_t count(Role role) const;
 };
