@@ -9,6 +9,7 @@
 #include "base/cpu_set.h"
 #include "base/thread_meter.h"
 #include "cli/progress.h"
+#include "cli/run_monitor.h"
 #include "device/cuda/gpu_link.h"
 #include "experiment/prediction_history.h"
 #include "job/exit_watchdog.h"
@@ -103,7 +104,8 @@ void say_more_runs(const TrialPlan& plan, bool is_program) {
 
 RunRecord measure(const RunConfig& config, const MachineFacts& machine,
                   const std::vector<std::string>& notes, const std::atomic<int>& stop_signal,
-                  const Knockouts& knockouts, const ReplaySchedule* replay, JobOfProcesses* job) {
+                  const Knockouts& knockouts, const ReplaySchedule* replay, JobOfProcesses* job,
+                  const monitor::ExportOptions* exports) {
   using Terminal = ProgressPrinter::Terminal;
   const bool prints = config.program.command.given;
   ProgressPrinter progress("steps", prints ? Terminal::shared : Terminal::own);
@@ -111,10 +113,14 @@ RunRecord measure(const RunConfig& config, const MachineFacts& machine,
   context.stop_signal = &stop_signal;
   context.knockouts = knockouts;
   context.guest.replay = replay;
+  std::optional<RunMonitor> monitor;
+  if (exports != nullptr && exports->is_on())
+    monitor.emplace(*exports, is_guest_engine(config.engine.value));
   RunningAccountObserver booked;
-  if (ProgressPrinter::shows()) context.observer = &booked;
+  if (ProgressPrinter::shows() || monitor) context.observer = &booked;
   context.on_progress = [&](const Progress& p) {
     const RunningAccount& account = p.account != nullptr ? *p.account : booked.account();
+    if (monitor) monitor->note(account);
     progress.show(p.steps, p.fraction,
                   [&](std::size_t width) { return live_lines(account, width); });
   };

@@ -15,13 +15,16 @@
 namespace loaderscope {
 
 class JobOfProcesses;
+namespace monitor {
+struct ExportOptions;
+}
 
 // Runs the resolved `config`. `notes` are the first notes of the record. `job` is the job that this
-// process is a part of; null without one.
+// process is a part of; null without one. `exports`: the places of live values; may be null.
 RunRecord measure(const RunConfig& config, const MachineFacts& machine,
                   const std::vector<std::string>& notes, const std::atomic<int>& stop_signal,
                   const Knockouts& knockouts = {}, const ReplaySchedule* replay = nullptr,
-                  JobOfProcesses* job = nullptr);
+                  JobOfProcesses* job = nullptr, const monitor::ExportOptions* exports = nullptr);
 
 // Returns the time of a run before its window: start of the program, imports, warm-up. `begin` and
 // `took` are for the whole run.

@@ -14,6 +14,7 @@
 #include "cli/command.h"
 #include "cli/command_flags.h"
 #include "cli/config_flags.h"
+#include "cli/export_flags.h"
 #include "cli/measure.h"
 #include "cli/output.h"
 #include "cli/requirements.h"
@@ -54,6 +55,9 @@ constexpr CommandFlag kRunFlags[] = {
     {"also-json", "", "FILE",
      "Save the result in this file too, which no answer names. Use it in programs that remove the "
      "file."},
+    kMetricsFlag,
+    kOtlpFlag,
+    kOtlpIntervalFlag,
     kMachineFlag,
     kVerbose,
     kSummary,
@@ -129,9 +133,10 @@ std::optional<RunRecord> measure_or_write_part(const RunConfig& config, const Ma
                                                const std::vector<std::string>& notes,
                                                const ProbedRates& rates, const Places& places,
                                                const ReportStyle& style,
+                                               const monitor::ExportOptions& exports,
                                                const std::atomic<int>& stop_signal) {
   try {
-    RunRecord record = measure(config, machine, notes, stop_signal);
+    RunRecord record = measure(config, machine, notes, stop_signal, {}, nullptr, nullptr, &exports);
     add_known_rates(rates, record);
     return record;
   } catch (const PartialRunError& broken) {
@@ -166,6 +171,7 @@ ExitCode run(RunFlags& flags) {
     given.program.command.value = nsys->command();
   }
   const ReportStyle style = answer_style(flags.own);
+  const monitor::ExportOptions exports = export_options(flags.own);
   MachineFacts machine = read_machine();
   const MachineLimits limits = machine_limits(machine, given);
   machine.unusable_gpu = limits.unusable_gpu;
@@ -199,12 +205,13 @@ ExitCode run(RunFlags& flags) {
         },
         [&](const RunRecord& record, const Analysis& analysis, const std::string& reason) {
           write_part(places, style, record, analysis, reason);
-        }};
+        },
+        exports};
     return run_job(job, std::move(*place), stop_signal);
   }
   const Nanos begin = monotonic_now();
   std::optional<RunRecord> measured =
-      measure_or_write_part(config, machine, notes, rates, places, style, stop_signal);
+      measure_or_write_part(config, machine, notes, rates, places, style, exports, stop_signal);
   if (!measured) return exit_code_of_failure();
   RunRecord& record = *measured;
   const Nanos start = start_of_run(record, begin, monotonic_now() - begin);

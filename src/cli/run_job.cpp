@@ -65,7 +65,8 @@ ExitCode answer_for(const JobRun& job, JobAnswer answer, const std::atomic<int>&
 ExitCode run_ranks(const JobRun& job, ProcessAddress place, const std::atomic<int>& stop_signal) {
   JobOfProcesses processes(job.config, job.machine, std::move(place), job.wait, stop_signal);
   std::optional<JobAnswer> answer = processes.run([&](const RunConfig& part) {
-    return measure(part, job.machine, job.notes, stop_signal, {}, nullptr, &processes);
+    return measure(part, job.machine, job.notes, stop_signal, {}, nullptr, &processes,
+                   &job.exports);
   });
   if (answer) return answer_for(job, std::move(*answer), stop_signal, take_stop_signal());
   return stop_signal != 0 ? exit_code_of_signal(stop_signal) : ExitCode::ok;
@@ -76,7 +77,8 @@ ExitCode run_program(const JobRun& job, ProcessAddress place, const std::atomic<
   JobOfPrograms programs(job.config, job.machine, std::move(place), job.wait, stop_signal);
   JobAnswer own;
   try {
-    own.record = measure(job.config, job.machine, job.notes, stop_signal);
+    own.record = measure(job.config, job.machine, job.notes, stop_signal, {}, nullptr, nullptr,
+                         &job.exports);
   } catch (PartialRunError& broken) {
     own = {std::move(*broken.record), broken.what()};
   } catch (const std::exception& error) {

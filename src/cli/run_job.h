@@ -13,6 +13,9 @@
 #include "rendezvous/process_address.h"
 
 namespace loaderscope {
+namespace monitor {
+struct ExportOptions;
+}
 
 // Finds the place of this process in its job. `way` is the value of --rendezvous. If it is "", the
 // launcher chooses the method, and process 0 prints it. Returns nothing if each process is a job by
@@ -31,6 +34,7 @@ struct JobRun {
   std::function<void(const RunRecord&, const Analysis&)> write;
   // Writer for a failed job: gets the reason, and what was measured until then.
   std::function<void(const RunRecord&, const Analysis&, const std::string& reason)> write_part;
+  const monitor::ExportOptions& exports;
 };
 
 // Runs this process of the job. Only the first process writes the answer. Throws RunError.

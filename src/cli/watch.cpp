@@ -20,11 +20,14 @@
 #include "base/thread_meter.h"
 #include "cli/command.h"
 #include "cli/command_flags.h"
+#include "cli/export_flags.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "job/interrupt.h"
 #include "job/version_text.h"
 #include "report/results.h"
+#include "watch/job_board.h"
+#include "watch/node_watch.h"
 #include "watch/roles.h"
 
 namespace loaderscope {
@@ -98,6 +101,8 @@ struct WatchFlags {
   std::string pid, interval, duration, hang_after;
   AnswerFiles answer;
   std::vector<std::string> command;
+  bool all = false;
+  ExportFlags exports;
   DetailFlags detail;
 };
 
@@ -125,7 +130,7 @@ Nanos parse_time(const char* flag, const std::string& text, Nanos least) {
   for (const pid_t pid : watch::trainers_here("/"))
     found += fmt::format("{}{} ({})", found.empty() ? "" : ", ", pid,
                          shown_text(watch::spelled_command("/", pid, "")));
-  throw UsageError("watch: expected --pid PID of a running job, or -- COMMAND",
+  throw UsageError("watch: expected --pid PID of a running job, --all --metrics, or -- COMMAND",
                    found.empty()
                        ? "start a job: no process here has workers of a PyTorch DataLoader"
                        : "these processes have workers of a DataLoader: " + found);
@@ -207,10 +212,42 @@ ExitCode watch_exit_code(const WatchFlags& flags, const std::optional<int>& stat
                  "see its own messages above");
 }
 
+// Watches all jobs of this machine for monitors, until a signal or for --duration.
+ExitCode run_watch_all(const WatchFlags& flags) {
+  if (!flags.pid.empty() || !flags.command.empty())
+    throw UsageError("watch: --all excludes --pid and -- COMMAND", "leave them out");
+  if (!flags.answer.places().empty())
+    throw UsageError("watch: --all has no result to save", "leave out --json and --html");
+  watch::NodeOptions options;
+  options.interval = parse_time("--interval", flags.interval, 100 * kMillisecond);
+  options.hang_after = parse_time("--hang-after", flags.hang_after, kSecond);
+  if (!flags.duration.empty())
+    options.duration = parse_time("--duration", flags.duration, kMillisecond);
+  const monitor::ExportOptions exports = export_options(flags.exports);
+  if (!exports.is_on())
+    throw UsageError("watch: --all needs --metrics or --otlp", "give --all --metrics :9400");
+  const std::atomic<int>& stop_signal = catch_stop_signals();
+  monitor::Exporter exporter(exports);
+  if (!exporter.exports())
+    throw RunError("watch: no place receives the metrics", "give another --metrics ADDRESS");
+  watch::JobBoard board(exporter.board(), exports.host);
+  watch::watch_node(
+      options, stop_signal,
+      {[&](const watch::Watch& now) { board.show(now); }, [&](pid_t pid) { board.remove(pid); },
+       [&](std::size_t jobs) {
+         exports.say(fmt::format("{} are not watched: {} is the maximum",
+                                 plural(static_cast<std::int64_t>(jobs), "job"), options.max_jobs));
+       }});
+  const int signal = stop_signal.load();
+  return signal != 0 ? exit_code_of_signal(signal) : ExitCode::ok;
+}
+
 ExitCode run_watch(const WatchFlags& flags) {
+  if (flags.all) return run_watch_all(flags);
   watch::WatchOptions options = watch_options(flags);
   const Places places = flags.answer.places();
   check_places(places, "watch", {flags.answer.force, flags.command});
+  const monitor::ExportOptions exports = export_options(flags.exports);
   const std::atomic<int>& stop_signal = catch_stop_signals();
   std::optional<ChildProcess> child;
   if (!flags.command.empty()) {
@@ -218,10 +255,17 @@ ExitCode run_watch(const WatchFlags& flags) {
     options.child = &*child;
     options.pid = child->pid();
   }
+  std::optional<monitor::Exporter> exporter;
+  std::optional<watch::JobBoard> board;
+  if (exports.is_on()) board.emplace(exporter.emplace(exports).board(), exports.host);
   std::optional<WatchProgress> progress(std::in_place, child.has_value(), flags.detail);
-  const watch::Watch result = watch::watch_job(
-      options, stop_signal, [&](const watch::Watch& now) { return progress->show(now); });
+  const watch::Watch result = watch::watch_job(options, stop_signal, [&](const watch::Watch& now) {
+    if (board) board->show(now);
+    return progress->show(now);
+  });
   progress.reset();
+  board.reset();
+  exporter.reset();
   const bool has_ended = !child || child->status();
   if (!has_ended) end_program(*child);
   write_answer(places, make_result(result, version_number()), answer_style(flags.detail));
@@ -250,6 +294,14 @@ Action declare_watch(CLI::App& app) {
   app.add_option("--hang-after", flags->hang_after,
                  "Report where each process hangs after this time without progress. Default: 10s.")
       ->type_name("TIME");
+  app.add_flag("--all", flags->all,
+               "Watch all jobs here that have workers of a PyTorch DataLoader. Needs --metrics or "
+               "--otlp.");
+  for (const auto& [flag, value] : {std::pair(kMetricsFlag, &flags->exports.metrics),
+                                    {kOtlpFlag, &flags->exports.otlp},
+                                    {kOtlpIntervalFlag, &flags->exports.interval}})
+    app.add_option("--" + std::string(flag.name), *value, std::string(flag.help))
+        ->type_name(std::string(flag.value_name));
   app.add_option("--stall-after", flags->hang_after)->group(std::string(kHidden));
   app.add_option("--json", flags->answer.json,
                  "Also write the result to this file; - prints only JSON.")

@@ -1,0 +1,171 @@
+// Live metrics of real runs, scraped over the loopback address while they last.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "cli/run_binary.h"
+#include "cli/run_script.h"
+#include "monitor/http_server.h"
+#include "unit/monitor/loopback.h"
+
+namespace loaderscope::testing_cli {
+namespace {
+
+using monitor::test::ask;
+using monitor::test::OneAnswer;
+using testing::AllOf;
+using testing::HasSubstr;
+
+const std::string kPretendLoader = LOADERSCOPE_SOURCE_DIR "/tests/tools/pretend_loader.py";
+const std::string kPython3 = "/usr/bin/python3";
+
+// A run of the built-in loader, with declared costs. `more`: flags that end it, and others.
+Words built_in_run(const Words& more) {
+  Words words = {
+      "run", "--engine",     "native", "--cost",   "decode=100us", "--compute",     "1ms", "--size",
+      "8",   "--batch-size", "4",      "--device", "sim",          "--num-workers", "1"};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+// The port that a program has printed, or 0.
+std::uint16_t printed_port(const std::string& text) {
+  constexpr std::string_view kBegin = "metrics: http://127.0.0.1:";
+  const std::size_t at = text.find(kBegin);
+  return at == text.npos || text.find("/metrics", at) == text.npos
+             ? 0
+             : static_cast<std::uint16_t>(std::stoi(text.substr(at + kBegin.size())));
+}
+
+constexpr int kTries = 6000;  // a minute in all
+constexpr useconds_t kPause = 10'000;
+
+std::uint16_t wait_for_port(RunningBinary& running) {
+  std::uint16_t port = 0;
+  for (int i = 0; i < kTries && port == 0 && !running.has_ended(); ++i) {
+    port = printed_port(running.err());
+    ::usleep(kPause);
+  }
+  EXPECT_NE(port, 0) << running.err();
+  return port;
+}
+
+// Scrapes until the answer contains `text`.
+std::string scraped(RunningBinary& running, std::uint16_t port, const std::string& text) {
+  std::string answer;
+  for (int i = 0; i < kTries && !running.has_ended(); ++i) {
+    answer = ask(port, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
+    if (answer.find(text) != answer.npos) return answer;
+    ::usleep(kPause);
+  }
+  ADD_FAILURE() << text << " is missing in " << answer;
+  return answer;
+}
+
+// A pretend job with two workers, which runs until the end of the test.
+class PretendTraining {
+ public:
+  PretendTraining()
+      : running_({kPretendLoader, "reads", "2", folder_.path("fifo")}, folder_.write("said", ""),
+                 kPython3) {
+    for (int i = 0; i < kTries && folder_.read("said").empty(); ++i) ::usleep(kPause);
+  }
+  std::string pid() const { return std::to_string(running_.pid()); }
+
+ private:
+  TestFolder folder_;
+  RunningBinary running_;
+};
+
+TEST(Monitor, ServesRunOfBuiltInLoader) {
+  RunningBinary run(built_in_run({"--duration", "2m", "--metrics", ":0"}));
+  const std::uint16_t port = wait_for_port(run);
+  const std::string text = scraped(run, port, "loaderscope_batches_total{pid=\"");
+  EXPECT_THAT(text, AllOf(HasSubstr("HTTP/1.1 200 OK\r\n"),
+                          HasSubstr("loaderscope_wait_seconds_total{pid=\""),
+                          HasSubstr(",cause=\"decode\"} "),
+                          HasSubstr("loaderscope_job_info{pid=\"" + std::to_string(run.pid()))));
+  run.send(SIGINT);
+  const Ended ended = run.wait();
+  EXPECT_EQ(ended.exit_code, 130);
+  EXPECT_THAT(ended.out, HasSubstr("decod"));
+}
+
+TEST(Monitor, ServesWatchedJob) {
+  if (::access(kPython3.c_str(), X_OK) != 0) GTEST_SKIP() << "no " << kPython3;
+  const PretendTraining job;
+  RunningBinary watch({"watch", "--pid", job.pid(), "--metrics", "0"});
+  const std::uint16_t port = wait_for_port(watch);
+  const std::string label = "{pid=\"" + job.pid() + "\"";
+  EXPECT_THAT(scraped(watch, port, "loaderscope_trainer_waiting_ratio"),
+              AllOf(HasSubstr("loaderscope_workers" + label + ",rank=\"0\"} 2\n"),
+                    HasSubstr("loaderscope_worker_activity_ratio" + label),
+                    HasSubstr("program=\"pretend_loader.py\",framework=\"pytorch\"")));
+  watch.send(SIGTERM);
+  EXPECT_EQ(watch.wait().exit_code, 143);
+}
+
+TEST(Monitor, FindsAllJobsOfMachine) {
+  if (::access(kPython3.c_str(), X_OK) != 0) GTEST_SKIP() << "no " << kPython3;
+  const PretendTraining one, other;
+  RunningBinary watch({"watch", "--all", "--metrics", "127.0.0.1:0"});
+  const std::uint16_t port = wait_for_port(watch);
+  scraped(watch, port, "loaderscope_workers{pid=\"" + one.pid() + "\",rank=\"0\"} 2\n");
+  scraped(watch, port, "loaderscope_workers{pid=\"" + other.pid() + "\",rank=\"0\"} 2\n");
+  watch.send(SIGINT);
+  EXPECT_EQ(watch.wait().exit_code, 130);
+}
+
+TEST(Monitor, RunsWithoutEndpointIfPortIsInUse) {
+  const monitor::HttpServer other({}, [](const auto&) { return monitor::HttpAnswer{}; });
+  const std::string address = spelled(other.address());
+  const Ended ended = run_binary(built_in_run({"--steps", "20", "--metrics", address}));
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.err,
+              HasSubstr("loaderscope: no metrics: " + address + ": the port is in use\n"));
+  EXPECT_THAT(ended.out, HasSubstr("decod"));
+}
+
+TEST(Monitor, SendsMetricsOfRunToCollector) {
+  OneAnswer collector("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+  const Ended ended = run_binary(built_in_run(
+      {"--steps", "20", "--otlp", "http://127.0.0.1:" + std::to_string(collector.port())}));
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(collector.request(), AllOf(HasSubstr("POST /v1/metrics HTTP/1.1\r\n"),
+                                         HasSubstr("\"name\":\"loaderscope.job_info\"")));
+}
+
+TEST(Monitor, RunsWithoutCollectorThatDoesNotAnswer) {
+  const Ended ended =
+      run_binary(built_in_run({"--steps", "20", "--otlp", "http://127.0.0.1:1/otlp"}));
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.err,
+              HasSubstr("loaderscope: no metrics reach http://127.0.0.1:1/otlp/v1/metrics"
+                        ": Connection refused\n"));
+}
+
+TEST(Monitor, RejectsWrongFlags) {
+  expect_refused(
+      {"run"},
+      {{{"--metrics", "nine"}, "--metrics nine: expected a port, or an address and a port"},
+       {{"--metrics", "::1:9400"}, "give :9400, 127.0.0.1:9400, [::1]:9400"},
+       {{"--otlp", "localhost"}, "--otlp localhost: expected http://HOST:PORT"},
+       {{"--otlp", "https://x"}, "https is not supported; send to a collector on this host"},
+       {{"--otlp-interval", "5s"}, "--otlp-interval needs --otlp"},
+       {{"--otlp", "http://h", "--otlp-interval", "5ms"}, "expected 1s or more"}});
+  expect_refused({"watch", "--all"},
+                 {{{}, "--all needs --metrics or --otlp"},
+                  {{"--metrics", ":0", "--pid", "1"}, "--all excludes --pid"},
+                  {{"--metrics", ":0", "--json", "-"}, "--all has no result to save"}});
+}
+
+TEST(Monitor, EndsWatchOfAllIfNoPlaceReceivesMetrics) {
+  const monitor::HttpServer other({}, [](const auto&) { return monitor::HttpAnswer{}; });
+  const Ended ended = run_binary({"watch", "--all", "--metrics", spelled(other.address())});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("no place receives the metrics"));
+}
+
+}  // namespace
+}  // namespace loaderscope::testing_cli
