@@ -47,6 +47,7 @@ constexpr TopicPlace kPlaces[] = {
     {"loaderscope", TopicSection::kReference},
     {"words", TopicSection::kReference},
     {"metrics", TopicSection::kReference},
+    {"monitoring", TopicSection::kReference},
     {"formats", TopicSection::kReference},
     {"packing", TopicSection::kReference},
     {"remote", TopicSection::kReference},
