@@ -46,10 +46,12 @@ class Resampler {
 
 void Resampler::prepare(const View& view, const Pixels& pixels, bool mirrored) {
   const int d = pixels.scale_denominator;
-  make_taps(reduced(view.x, d), {size_, antialias_, mirrored}, columns_);
-  make_taps(reduced(view.y, d), {size_, antialias_, false}, rows_);
-  fraction_ = row_fraction(columns_.bits);
   const Region& held = pixels.region;
+  const AxisMap x = reduced(view.x, d, held.x, held.width);
+  const AxisMap y = reduced(view.y, d, held.y, held.height);
+  make_taps(x, {size_, antialias_, mirrored}, columns_);
+  make_taps(y, {size_, antialias_, false}, rows_);
+  fraction_ = row_fraction(columns_.bits);
   check_held(columns_.read, rows_.read, held);
   find_source(pixels, held);
   // A kernel loads two pixels per pair and a little more: up to 8 values beyond the last weight.

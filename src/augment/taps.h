@@ -15,12 +15,15 @@ struct View {
   AxisMap x, y;
 };
 
-// The same axis on an image that was decoded at 1/denominator of its size.
-inline AxisMap reduced(const AxisMap& axis, int denominator) {
+// The same axis on an image that was decoded at 1/denominator of its size. It reads nothing but
+// the `length` decoded pixels from `first` on: the filter may be wider there than the one for which
+// they were chosen.
+inline AxisMap reduced(const AxisMap& axis, int denominator, int first, int length) {
   if (denominator == 1) return axis;
   const double d = denominator;
-  return {axis.start / d, axis.scale / d, axis.low / denominator,
-          (axis.high + denominator - 1) / denominator};
+  const int low = axis.low / denominator, high = (axis.high + denominator - 1) / denominator;
+  return {axis.start / d, axis.scale / d, low > first ? low : first,
+          high < first + length ? high : first + length};
 }
 
 inline TapAxis tap_axis(const AxisMap& axis) {

@@ -45,8 +45,9 @@ SampleJob make_sample_job(const AugmentOptions& options, const AugmentRecipe& re
                           const Pixels& pixels) {
   if (!fits_kernel(options, recipe))
     throw std::logic_error("the kernels were given a crop that they cannot make");
-  const AxisMap x = augment::reduced(recipe.x, pixels.scale_denominator);
-  const AxisMap y = augment::reduced(recipe.y, pixels.scale_denominator);
+  const Region& held = pixels.region;
+  const AxisMap x = augment::reduced(recipe.x, pixels.scale_denominator, held.x, held.width);
+  const AxisMap y = augment::reduced(recipe.y, pixels.scale_denominator, held.y, held.height);
   const augment::TapOptions taps{options.size, options.antialias, false};
   augment::check_held(augment::read_span(x, taps), augment::read_span(y, taps), pixels.region);
   SampleJob sample{};

@@ -2,10 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <limits>
 #include <set>
 
+#include "loaderscope/decode.h"
 #include "loaderscope/errors.h"
+#include "unit/decode/made_jpeg.h"
 #include "unit/device/augment_cases.h"
 #include "unit/device/pretend_runtime.h"
 
@@ -128,6 +131,27 @@ TEST(DeviceAugmentJob, RejectsPixelsThatLackAPart) {
   EXPECT_NO_THROW(make_sample_job(options, recipe, pixels));
   pixels.region.height -= 1;
   EXPECT_THROW(make_sample_job(options, recipe, pixels), std::logic_error);
+}
+
+// The filter of the reduced image is wider than the one that chose the pixels.
+TEST(DeviceAugmentJob, AcceptsReducedImagesForOnePixel) {
+  const AugmentOptions options{
+      .operations = {"resize-centre-crop:2"}, .size = 1, .transfer = Transfer::u8};
+  const auto augmenter = make_augmenter(options);
+  const auto decoder = make_any_decoder({.dct_scale_auto = true, .wanted = options.size});
+  std::set<int> denominators;
+  for (int width = 1; width <= 12; ++width) {
+    for (int height = 1; height <= 12; ++height) {
+      const auto stored = made::encode_jpeg(made::photograph(width, height, 1));
+      const AugmentRecipe recipe = augmenter->choose(0, 0, decoder->open(stored));
+      const Pixels pixels = decoder->decode(recipe.region);
+      std::array<std::byte, 3> sample{};
+      EXPECT_NO_THROW(augmenter->apply(pixels, recipe, sample.data())) << width << "x" << height;
+      EXPECT_NO_THROW(make_sample_job(options, recipe, pixels)) << width << "x" << height;
+      denominators.insert(pixels.scale_denominator);
+    }
+  }
+  EXPECT_EQ(denominators, (std::set{1, 2, 4}));
 }
 
 TEST(DeviceAugmentJob, CountsTwoImagesPerSample) {
