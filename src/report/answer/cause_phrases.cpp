@@ -83,6 +83,12 @@ bool is_program(const RunRecord& record) {
   return is_guest_engine(record.engine) || is_trace_engine(record.engine);
 }
 
+// The samples that a program decodes, by the frames that were counted.
+std::string_view kind_of_decoded(const RunRecord& program) {
+  return value_of(program.metrics, metric::video_frames_decoded).value_or(0) > 0 ? "video"
+                                                                                 : "images";
+}
+
 }  // namespace
 
 std::string_view kind_of_samples(const RunRecord& record) {
@@ -106,7 +112,7 @@ std::string cause_phrase(Cause cause, const RunRecord& record, const Account& ac
   const CausePhrase& row = phrase_row(cause);
   std::string_view kind = kind_of_samples(record);
   if (cause == Cause::read && (kind == "images" || kind == "samples")) kind = "files";
-  if (cause == Cause::decode && is_program(record)) kind = "images";
+  if (cause == Cause::decode && is_program(record)) kind = kind_of_decoded(record);
   if (device_share(cause, account) > 0.5)
     return fmt::format("{} {} on the GPU is too slow", row.noun, kind);
   const std::string_view text = is_program(record) ? row.program_phrase : row.loader_phrase;

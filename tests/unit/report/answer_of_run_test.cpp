@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "loaderscope/findings.h"
 #include "loaderscope/predict.h"
 #include "report/answer/answers.h"
@@ -46,6 +48,17 @@ const std::string kFarStorage =
 const std::string kFewCores =
     "batch = 4\nworkers = 8\ncores = 2\ncost = decode=10ms\ncompute = 10ms\nwarmup = 8\n"
     "steps = 80\n";
+
+TEST(LineOneOfRun, NamesWhatProgramDecodes) {
+  Answered run(
+      "batch = 32\nworkers = 2\ncost = decode=10ms\ncompute = 40ms\nwarmup = 8\nsteps = 80\n");
+  run.record = as_seen(std::move(run.record));
+  run.analyse_again();
+  EXPECT_THAT(run.text(), HasSubstr("decoding images is too slow"));
+  run.record.metrics.push_back(make_metric("video.frames_decoded", "", 3'050));
+  run.analyse_again();
+  EXPECT_THAT(run.text(), HasSubstr("decoding video is too slow"));
+}
 
 TEST(FixOfRun, PrefersNumberOfWorkersToOtherCode) {
   const Answered run(kFarStorage);
