@@ -53,6 +53,7 @@ constexpr TopicPlace kPlaces[] = {
     {"remote", TopicSection::kReference},
     {"results", TopicSection::kReference},
     {"jobs", TopicSection::kReference},
+    {"install", TopicSection::kReference},
     {"python", TopicSection::kReference},
     {"machine", TopicSection::kReference},
     {"gpu", TopicSection::kReference},
