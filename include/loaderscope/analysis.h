@@ -126,6 +126,21 @@ enum class ChangeKind : std::uint8_t {
   hardware,   // hardware, and all else that only an administrator can change
 };
 
+// Memory of the workers that a fix asks for, on one host.
+struct WorkerMemory {
+  std::int64_t workers = 0;  // workers of all ranks, with the fix
+  double needed = 0;         // bytes of all these workers, with their finished batches
+  double more = 0;           // part of `needed` that is not in use yet
+  double free = 0;           // bytes that are free for it; 0 if unknown
+  bool is_shared = false;    // /dev/shm is the tighter limit: all bytes are of it
+  bool is_bound = false;     // no worker was measured, and `needed` is the most they can take
+  bool is_limit = false;     // further workers would not fit
+
+  bool fits() const { return free <= 0 || more <= free; }
+  // "16 workers need about 14 GB, 10 GB more than now (12 GB are free)"
+  std::string sentence() const;
+};
+
 // A root cause by name, with the gain of its fix.
 struct Finding {
   std::string_view id;   // name of a row of the table of findings
@@ -148,10 +163,11 @@ struct Finding {
   bool is_ceiling = false;
   // Marks the fix if no finding is worth doing. The gain is small.
   bool is_chief = false;
-  double hoped_gain = 0;         // gain in the model, if it is too uncertain to print
-  std::string_view cause;        // name of the finding that causes this one; "" if it is a cause
-                                 // itself
-  std::optional<Cause> removes;  // cause that loses most seconds by the fix, in the model
+  double hoped_gain = 0;   // gain in the model, if it is too uncertain to print
+  std::string_view cause;  // name of the finding that causes this one; "" if it is a cause
+                           // itself
+  std::optional<WorkerMemory> memory;  // memory of the workers that the fix asks for, if it is much
+  std::optional<Cause> removes;        // cause that loses most seconds by the fix, in the model
 
   bool has_figures() const { return rate_after > 0; }
   // Returns true if the fix is a setting, and not only a faster stage in the model.

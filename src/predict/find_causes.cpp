@@ -59,7 +59,7 @@ Finding cause_finding(const FindingInput& facts, const FindingRow& row, const Ca
   Finding finding =
       build_finding(facts, row, candidate, is_direction ? candidate.direction : option.changes);
   if (finding.changes.empty()) return finding;
-  finding.evidence += memory_words(facts, finding.changes);
+  add_memory(facts, finding);
   const bool saves = row.gives_back != Benefit::nothing && option.regained >= kMinReportedShare;
   finding.regained_s = saves ? option.regained * seconds(measured.account.window) : 0;
   finding.hoped_gain = option.prediction.gain() - 1;
@@ -123,7 +123,7 @@ std::vector<Finding> find_causes(const RunRecord& record, const Analysis& analys
     if (!option) continue;
     const FindingRow& row = *weighing.row;
     const double least = row.gives_back == Benefit::time ? kMinReportedShare : -kAboutAsMuch;
-    if (option->regained < least) continue;
+    if (!weighing.candidate.gives_waited && option->regained < least) continue;
     Finding finding = cause_finding(facts, row, weighing.candidate, *option);
     const double predicted_gain = finding.regained_s / seconds(analysis.account.window);
     const double gain = weighing.candidate.gives_waited ? finding.waited : predicted_gain;

@@ -122,6 +122,18 @@ void describe_finding(ResultVisitor& form, const RunConfig& config, Finding& fin
                     {"reader", "administrator"},
                     "the role that can apply the fix: the user who starts the training, or an "
                     "administrator of the machine");
+    form.if_there("memory", finding.memory.has_value(), AbsentValue::left_out, [&] {
+      const WorkerMemory memory = finding.memory.value_or(WorkerMemory{});
+      form.object("memory", "of the workers that it asks for; absent if that is little", [&] {
+        form.shown("workers", memory.workers, "of all ranks of a host");
+        form.shown("needed_bytes", memory.needed, "by all of them", kNotNegative);
+        form.shown("more_bytes", memory.more, "part of it that is not in use yet", kNotNegative);
+        form.shown("free_bytes", memory.free, "free for it; 0: not known", kNotNegative);
+        form.shown("shared", memory.is_shared, "the bytes are of /dev/shm");
+        form.shown("bound", memory.is_bound, "no worker was measured: they need at most this");
+        form.shown("limit", memory.is_limit, "more workers would not fit");
+      });
+    });
     form.shown("waited", finding.waited,
                "share of the window that is waited on its account; 0 where it is not about waiting",
                kNotNegative);

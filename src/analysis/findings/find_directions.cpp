@@ -211,7 +211,7 @@ std::vector<Finding> find_directions(const RunRecord& record, const Analysis& an
     if (!candidate) continue;
     Finding said = build_finding(facts, row, *candidate, direction_changes(*candidate));
     if (!is_worth_a_direction(row, *candidate, said)) continue;
-    said.evidence += memory_words(facts, said.changes);
+    add_memory(facts, said);
     findings.push_back(std::move(said));
   }
   std::stable_sort(findings.begin(), findings.end(),

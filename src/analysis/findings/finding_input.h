@@ -144,9 +144,8 @@ Change number(std::string key, std::int64_t value);
 SettingRange more_workers(const FindingInput& facts);
 // Returns the share of the time that is waited for batches that workers make, for any reason.
 double waits_for_workers(const FindingInput& facts);
-// Returns "; 12 more workers take 14.4 GB of the 60 GB of memory that are free" if that is much,
-// otherwise "".
-std::string memory_words(const FindingInput& facts, const Changes& changes);
+// Sets the memory that the fix needs, and adds it to the evidence, if that is much.
+void add_memory(const FindingInput& facts, Finding& finding);
 
 // Evaluations, one per row of the table.
 std::optional<Candidate> no_workers(const FindingInput& facts);

@@ -7,6 +7,7 @@
 #include "analysis/contention.h"
 #include "analysis/epochs.h"
 #include "analysis/findings/finding_input.h"
+#include "analysis/findings/worker_memory.h"
 #include "analysis/first_workers.h"
 #include "analysis/library_threads.h"
 #include "analysis/totals.h"
@@ -29,22 +30,6 @@ std::int64_t workers_on_cores(const FindingInput& facts) {
   const auto fed = std::llround(std::ceil(cores / std::max(need, 1.0 / kMaxWorkers)));
   if (need < kAlwaysComputes) return fed;
   return std::clamp<std::int64_t>(std::llround(std::floor(cores)), 1, fed);
-}
-
-// Memory of one worker in bytes, as measured. 0 if unknown.
-double memory_of_worker(const FindingInput& facts) {
-  return facts.metric(metric::memory_worker_private_bytes);
-}
-
-// Further workers of each rank that fit into the free memory. Empty if the free memory or the
-// memory of a worker was not measured.
-std::optional<std::int64_t> workers_in_memory(const FindingInput& facts) {
-  const auto free = value_of(facts.record.metrics, metric::memory_free_bytes);
-  const double each = memory_of_worker(facts);
-  if (!free || each <= 0) return std::nullopt;
-  const double ranks = std::max(
-      1.0, static_cast<double>(facts.config.trainer.ranks) / static_cast<double>(facts.hosts()));
-  return static_cast<std::int64_t>(std::min(*free / each / ranks, 1e6));
 }
 
 // Returns twice as many workers, to try if no prediction exists. The cores, the free memory and the
@@ -145,23 +130,6 @@ double waits_for_workers(const FindingInput& facts) {
   return sum;
 }
 
-std::string memory_words(const FindingInput& facts, const Changes& changes) {
-  constexpr double kMuch = 1e9, kMuchOfFree = 0.1;
-  const double each = memory_of_worker(facts), free = facts.metric(metric::memory_free_bytes);
-  for (const Change& change : changes) {
-    if (change.key != "num-workers" || each <= 0) continue;
-    const std::int64_t more = parse_count(change.value) - facts.config.loader.num_workers;
-    const double all = static_cast<double>(more * facts.config.trainer.ranks) /
-                       static_cast<double>(facts.hosts()) * each;
-    if (more <= 0 || (all < kMuch && (free <= 0 || all < kMuchOfFree * free))) continue;
-    std::string text = fmt::format("; {} {} {}", plural(more, "more worker"),
-                                   more == 1 ? "takes" : "take", format_size(all));
-    if (free > 0) text += fmt::format(" of the {} of memory that are free", format_size(free));
-    return text;
-  }
-  return "";
-}
-
 std::string start_words(const FindingInput& facts) {
   const StageStats& starts = facts.stages[Stage::startup];
   if (facts.config.loader.executor != Executor::processes || starts.count == 0) return "";
@@ -243,6 +211,11 @@ std::optional<Candidate> too_few_workers(const FindingInput& facts) {
   candidate.evidence =
       fmt::format("{}; {} per rank, workers are on a CPU {} of their time", what,
                   format_cores(facts.cores_per_rank()), format_percent(facts.cpu_share()));
+  if (workers_in_memory(facts) == 0) {
+    candidate.pytorch = "less memory per worker: " + no_room_words(facts);
+    candidate.gives_waited = true;
+    return candidate;
+  }
   candidate.pytorch = workers_line(facts);
   candidate.ranges = {more_workers(facts)};
   candidate.direction = twice_the_workers(facts);

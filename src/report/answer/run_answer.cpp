@@ -233,6 +233,7 @@ void add_fix(Answer& answer, const RunRecord& record, const Analysis& analysis,
     answer.first.push_back(make_fix_line(record, analysis, *fix));
     if (const std::string why = reason_text(analysis, *fix, named); !why.empty())
       answer.first.push_back({"Why", why});
+    if (fix->memory) answer.first.push_back({"Why", plain_figures(fix->memory->sentence())});
     return;
   }
   if (verdict.bound_by == "compute") {
@@ -274,9 +275,8 @@ void add_fix(Answer& answer, const RunRecord& record, const Analysis& analysis,
 }
 
 LineTone tone_of_against(const AgainstRun& against) {
-  if (against.verdict == "worse") return LineTone::bad;
-  return against.verdict == "better" || against.verdict == "same" ? LineTone::good
-                                                                  : LineTone::warning;
+  if (!against.is_decided()) return against.verdict == "same" ? LineTone::good : LineTone::warning;
+  return against.verdict == "worse" ? LineTone::bad : LineTone::good;
 }
 
 // Puts the difference from an earlier run into line 1. Wrong data stays there.

@@ -281,7 +281,8 @@ TEST(Findings, AdvisesOnlyWorkersThatMemoryHolds) {
   ASSERT_NE(more, nullptr);
   EXPECT_EQ(changes_to_text(more->changes), "num-workers=4");
   EXPECT_THAT(more->evidence,
-              HasSubstr("; 3 more workers take 3.00 GB of the 3.50 GB of memory that are free"));
+              HasSubstr("; 4 workers need about 4.00 GB, 3.00 GB more than now (3.50 GB are "
+                        "free); more do not fit"));
 }
 
 TEST(Findings, OmitsMemoryIfPlentyIsFree) {
