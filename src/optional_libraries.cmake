@@ -159,6 +159,10 @@ loaderscope_optional(FFMPEG FFmpeg DEBIAN libavformat-dev libswscale-dev AT_RUN_
   HEADERS libavformat/avformat.h libswscale/swscale.h FLOOR base
   SOURCES base/ffmpeg "(source|decode)/video[a-z_]*" INSTEAD base/no_ffmpeg)
 
+# Settings of a project.
+loaderscope_optional(TOML toml++ DEBIAN libtomlplusplus-dev HEADERS toml++/toml.h FLOOR settings
+  SOURCES settings/project_toml settings/project_test fuzz/project_fuzz INSTEAD settings/no_toml)
+
 # The machine and its tools.
 loaderscope_optional(HWLOC hwloc DEBIAN libhwloc-dev IF ${not_portable} HEADERS hwloc.h LIBRARIES hwloc FLOOR machine
   SOURCES machine/hwloc INSTEAD machine/no_hwloc)

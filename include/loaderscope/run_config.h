@@ -54,6 +54,7 @@ struct Bind {
 // The program of the user.
 struct ProgramConfig {
   Setting<std::vector<std::string>> command;  // given: the engine is torch
+  Setting<std::string> directory;             // folder in which `command` runs; "": the current one
   Setting<std::string> loader;                // FILE.py:FUNCTION, which makes a loader, or a
                                               // PipelineRow
   Setting<std::string> train_step;            // FILE.py:FUNCTION, called with each batch

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/project_settings.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope {
@@ -13,7 +14,7 @@ void add_detail(CLI::App& app, DetailFlags& flags) {
       ->take_last();
 }
 
-CommandFlags::CommandFlags(CLI::App& app, std::span<const CommandFlag> flags) {
+CommandFlags::CommandFlags(CLI::App& app, std::span<const CommandFlag> flags) : app_(app) {
   for (const CommandFlag& flag : flags) {
     std::string names = "--" + std::string(flag.name);
     if (!flag.short_name.empty()) names = "-" + std::string(flag.short_name) + "," + names;
@@ -32,8 +33,15 @@ CommandFlags::CommandFlags(CLI::App& app, std::span<const CommandFlag> flags) {
   }
 }
 
-RunConfig CommandFlags::read(const ConfigFlags& base, std::vector<ListedFlag>* listed) {
-  return base.config(scenario_, listed);
+RunConfig CommandFlags::read(const ConfigFlags& base, std::vector<ListedFlag>* listed,
+                             bool is_of_result) {
+  RunConfig config = base.config(scenario_, listed);
+  if (is_of_result || is_on(kNoProjectFlag.name)) return config;
+  std::vector<std::string_view> names;
+  if (listed != nullptr)
+    for (const ListedFlag& flag : *listed) names.push_back(flag.name);
+  add_project(app_, names, config, scenario_);
+  return config;
 }
 
 std::vector<std::string> CommandFlags::texts(std::string_view name) const {

@@ -31,6 +31,10 @@ inline constexpr CommandFlag kMachineFlag = {
     "Compare with the ceilings of this saved profile ('probe --json'). none uses no profile. "
     "Default: the profile of 'probe --save'."};
 
+// Flag of every command that reads the settings of a project.
+inline constexpr CommandFlag kNoProjectFlag = {
+    "no-project", "", "", "Ignore the settings of the project (pyproject.toml, loaderscope.toml)."};
+
 // -v and --summary of a command that reads no scenario.
 struct DetailFlags {
   int verbose = 0;      // number of -v
@@ -44,8 +48,10 @@ class CommandFlags {
   CommandFlags(CLI::App& app, std::span<const CommandFlag> flags);
 
   // The settings of a run from `base`, and with its scenario what the command line does not say of
-  // the flags here. Call once, before the others.
-  RunConfig read(const ConfigFlags& base, std::vector<ListedFlag>* listed = nullptr);
+  // the flags here. Adds the settings of the project, unless a result has all settings. Call once,
+  // before the others.
+  RunConfig read(const ConfigFlags& base, std::vector<ListedFlag>* listed = nullptr,
+                 bool is_of_result = false);
 
   std::vector<std::string> texts(std::string_view name) const;
   std::string text(std::string_view name) const;  // the last one, or ""
@@ -72,6 +78,7 @@ class CommandFlags {
     const CommandFlag* row;
     const CLI::Option* option;
   };
+  const CLI::App& app_;
   std::vector<Flag> flags_;
   OtherKeys scenario_;
 };

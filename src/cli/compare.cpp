@@ -219,7 +219,7 @@ void remember(const compare::Comparison& comparison, const compare::ComparisonRe
 }
 
 ExitCode run_compare(CompareFlags& flags) {
-  const RunConfig given = flags.own.read(flags.base);
+  const RunConfig given = flags.own.read(flags.base, nullptr, !flags.results.empty());
   refuse_flags_of_run(given);
   const compare::Options options = compare_options(flags.own);
   const std::vector<compare::Accepted> accepted = accepted_changes(flags.own);

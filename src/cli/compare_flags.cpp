@@ -48,6 +48,7 @@ constexpr CommandFlag kCompareFlags[] = {
      "Accept the slowdowns in this file. A line is 'decode = 12% until 2026-12-31 by ana: why'."
      " The default is .loaderscope/accepted.conf, if it exists."},
     kMachineFlag,
+    kNoProjectFlag,
     kVerbose,
     kSummary,
 };

@@ -201,6 +201,7 @@ Measurement
 
 Answer
   --try                    test the Fix in short runs
+  --against RESULT         compare with an earlier run, such as last
   --prove                  test the verdict in short runs
   --json FILE              save the result
   --html FILE              save a page with pictures

@@ -59,6 +59,7 @@ constexpr CommandFlag kRunFlags[] = {
     kOtlpFlag,
     kOtlpIntervalFlag,
     kMachineFlag,
+    kNoProjectFlag,
     kVerbose,
     kSummary,
 };

@@ -32,6 +32,7 @@ constexpr CommandFlag kSweepFlags[] = {
      "Run the cases that an interrupted sweep left out of this --json file. Use the same "
      "settings."},
     kMachineFlag,
+    kNoProjectFlag,
     kVerbose,
     kSummary,
 };

@@ -42,6 +42,7 @@ constexpr CommandFlag kTuneFlags[] = {
      "Tune the run that 'run --json' saved. Its settings are the base case. last is the last run, "
      "saved or not."},
     kMachineFlag,
+    kNoProjectFlag,
     kVerbose,
     kSummary,
 };
@@ -132,7 +133,7 @@ Axes tune_axes(const CommandFlags& flags, const RunConfig& base, const MachineLi
 }
 
 ExitCode run_tune(TuneFlags& flags) {
-  const RunConfig given = flags.own.read(flags.base);
+  const RunConfig given = flags.own.read(flags.base, nullptr, flags.own.is_given("from"));
   refuse_flags_of_run(given);
   const Base base = tune_base(flags.own, given);
   TuneOptions options = tune_options(flags.own, base.given);

@@ -21,6 +21,7 @@
 #include "loaderscope/errors.h"
 #include "loaderscope/report.h"
 #include "loaderscope/units.h"
+#include "settings/project.h"
 
 namespace loaderscope {
 namespace {
@@ -66,6 +67,12 @@ std::vector<std::string> run_command(const FreshRun& run, const std::string& jso
   return command;
 }
 
+// The flags have all settings of a project already.
+Variables without_project(Variables variables) {
+  variables.emplace_back(kNoProject, "1");
+  return variables;
+}
+
 // Subtracts the wait at the gate from the time before its loader was made.
 void take_off_script(RunRecord& record, Nanos held_up) {
   for (auto& [name, ns] : record.before_first_ask)
@@ -105,7 +112,7 @@ StartedRun::StartedRun(FreshRun run, const std::string& place, Nanos patience,
       stopped_(std::move(stopped)),
       tool_({.command = run_command(run, json_),
              .folder = run.folder,
-             .variables = run.variables,
+             .variables = without_project(run.variables),
              .patience = patience,
              .goodbye = kGoodbye,
              .stopped = stopped_,

@@ -58,6 +58,7 @@ constexpr TopicPlace kPlaces[] = {
     {"machine", TopicSection::kReference},
     {"gpu", TopicSection::kReference},
     {"scenarios", TopicSection::kReference},
+    {"project", TopicSection::kReference},
     {"speed", TopicSection::kReference},
 };
 

@@ -40,6 +40,8 @@ void add_what_runs(Table& table) {
                              "A word of the training program to run and measure. Short form: 'run "
                              "-- COMMAND...'. Repeatable.",
                              "none");
+  rows.add("directory", "FOLDER", &ProgramConfig::directory, path_codec(), kNoTrait,
+           "Run the program after -- in this folder.", "the current one");
   rows.add("loader", "FILE.py:FUNCTION", &ProgramConfig::loader, loader_codec(), kNoTrait,
            "Measure the loader that this function or built-in pipeline makes. A built-in trainer "
            "takes the batches. See 'loaderscope list pipeline'.",

@@ -39,6 +39,11 @@ void check_batch_function(const RunConfig& c) {
          "give that, too: run --batch-function train.py:get_batch -- python train.py");
 }
 
+void check_directory(const RunConfig& c) {
+  if (!c.program.directory.given || c.program.command.given) return;
+  refuse(c, "directory", "is the folder of a training program", "give that, too: run -- COMMAND");
+}
+
 // Refuses values that only a measured program or loader can have.
 void check_is_ours(const RunConfig& c) {
   if (device_kind(c.trainer.device.value) == DeviceKind::program)
@@ -78,6 +83,7 @@ RunConfig resolve_for(Purpose purpose, RunConfig c, const MachineLimits& limits,
                       std::vector<std::string>& notes) {
   fill_engine(c);
   check_batch_function(c);
+  check_directory(c);
   if (is_guest(c)) return resolve_guest(std::move(c), limits);
   check_is_ours(c);
   fill_source(c);

@@ -171,6 +171,17 @@ bool flag_wins(const RunConfig& flags, const Field& field, std::string_view valu
   return field.given(flags) || is_overruled(flags, field.name);
 }
 
+void merge_lines(std::vector<KeyLine> lines, RunConfig& config, OtherKeys& others) {
+  take_others(lines, others);
+  check_lines(lines);
+  const RunConfig flags = config;
+  for (const KeyLine& line : lines) {
+    if (!flag_wins(flags, *find_field(line.key), line.value)) {
+      set_field(config, line.place, line.key, line.value);
+    }
+  }
+}
+
 static Scenario parse(std::string_view text, const std::string& path, RunConfig& config,
                       OtherKeys& others) {
   Scenario scenario{path, {}};
@@ -181,14 +192,7 @@ static Scenario parse(std::string_view text, const std::string& path, RunConfig&
       throw UsageError(line.place + ": a scenario file cannot name another one",
                        "copy its lines into this file");
   }
-  take_others(lines, others);
-  check_lines(lines);
-  const RunConfig flags = config;
-  for (const KeyLine& line : lines) {
-    if (!flag_wins(flags, *find_field(line.key), line.value)) {
-      set_field(config, line.place, line.key, line.value);
-    }
-  }
+  merge_lines(std::move(lines), config, others);
   return scenario;
 }
 

@@ -39,6 +39,10 @@ struct OtherKeys {
   std::vector<std::pair<std::string, std::string>> found;  // key and value, as written in the file
 };
 
+// Sets the values of `lines` in `config`, leaving alone what is already given there. Keys of the
+// command go to `others`. Throws UsageError that names the line.
+void merge_lines(std::vector<KeyLine> lines, RunConfig& config, OtherKeys& others);
+
 // Reads a scenario as read_scenario() does without `others`. Keys of the command are returned
 // instead of refused.
 Scenario read_scenario(const std::string& path, RunConfig& config, OtherKeys& others);

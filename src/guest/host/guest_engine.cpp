@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <string_view>
 
 #include "engine/pipeline/loader_plan.h"
@@ -21,6 +22,7 @@ namespace loaderscope {
 RunRecord run_guest(const RunConfig& config, const RunContext& context) {
   if (config.program.command.given) {
     guest::refuse_python_without_site(config.program.command.value);
+    guest::refuse_missing_directory(config.program.directory.value);
     return guest::Job(config, context, config.program.command.value).run();
   }
   const std::vector<std::string> command = {config.program.python.value, "-m",
@@ -52,6 +54,13 @@ char keeps_us_out(std::string_view word) {
 }
 
 }  // namespace
+
+void refuse_missing_directory(const std::string& folder) {
+  std::error_code error;
+  if (folder.empty() || std::filesystem::is_directory(folder, error)) return;
+  throw UsageError("directory = " + shown_text(folder) + ": there is no such folder",
+                   "give the folder in which the program runs");
+}
 
 void refuse_python_without_site(const std::vector<std::string>& command) {
   const auto scripts = std::find_if(command.begin(), command.end(), is_script);

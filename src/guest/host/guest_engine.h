@@ -18,4 +18,7 @@ namespace loaderscope::guest {
 // Throws UsageError if `command` turns off the part of Python's startup that loads the guest.
 void refuse_python_without_site(const std::vector<std::string>& command);
 
+// Throws UsageError if the program cannot work in `folder`. "" is the current folder.
+void refuse_missing_directory(const std::string& folder);
+
 }  // namespace loaderscope::guest

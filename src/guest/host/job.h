@@ -44,7 +44,7 @@ class SecondSignal {
 
 class Job {
  public:
-  // `command` runs in the current folder. Both outlive the job.
+  // `command` runs in the folder of the settings. Both outlive the job.
   Job(const RunConfig& config, const RunContext& context, const std::vector<std::string>& command);
 
   // Runs until the program has ended. Asks it to end when the window is over or the user wants to
