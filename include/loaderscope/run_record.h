@@ -170,12 +170,26 @@ struct HostRecord {
   bool has_clock() const { return clock_offset && clock_error; }
 };
 
+// The line of the program that made its measured loader.
+struct LoaderCall {
+  std::string file;       // absolute path, or "<name>" of code without a file
+  std::int64_t line = 0;  // number of the line, from 1; 0: unknown
+  std::string made;       // full name of the loader's class
+  std::string called;     // full name of the function that the line called; "": it made the loader
+                          // itself
+  std::string python;     // path of the interpreter
+  std::string digest;  // hash of the file's content; "": unknown, or changed while the program ran
+
+  bool operator==(const LoaderCall&) const = default;
+};
+
 // Facts about the user's program that change the wording of advice.
 struct ProgramFacts {
   // Packages that made its loader, the innermost first, and the package of the class of its data
   // set.
   std::vector<std::string> made_by, data_of;
   bool uses_gpu = false;
+  std::optional<LoaderCall> loader_call;  // empty if unknown
 
   bool operator==(const ProgramFacts&) const = default;
 };

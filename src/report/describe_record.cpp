@@ -151,6 +151,23 @@ void describe_production(ResultVisitor& form, DeviceProduction& device) {
   });
 }
 
+namespace {
+
+void describe_loader_call(ResultVisitor& form, LoaderCall& call) {
+  form.object("loader_call", "the line of the program that made its loader", [&] {
+    form.text("file", call.file, "path of the file, or a name in <> of code without a file");
+    form.whole("line", call.line, "number of the line");
+    form.text("made", call.made, "full name of the class of the loader");
+    form.text("called", call.called,
+              "full name of the function that the line called; empty if it made the loader itself");
+    form.text("python", call.python, "path of the interpreter");
+    form.text("digest", call.digest,
+              "hash of the content of the file; empty if it is unknown or the file changed");
+  });
+}
+
+}  // namespace
+
 void describe_program(ResultVisitor& form, std::optional<ProgramFacts>& known) {
   form.optional("program", known, AbsentValue::left_out, [&](ProgramFacts& program) {
     form.object("program", "the measured program, as far as advice is worded by it", [&] {
@@ -159,6 +176,8 @@ void describe_program(ResultVisitor& form, std::optional<ProgramFacts>& known) {
       form.texts("data_of", program.data_of, "packages that the class of its data set is from",
                  Lines::one);
       form.flag("uses_gpu", program.uses_gpu, "one of its processes has used a GPU");
+      form.optional("loader_call", program.loader_call, AbsentValue::left_out,
+                    [&](LoaderCall& call) { describe_loader_call(form, call); });
     });
   });
 }

@@ -236,7 +236,7 @@ RunRecord Job::record() {
   note_measured_loader(record, training_);
   say_changes(record);
   say_unmeasured(record);
-  add_metrics(record, training_.first_measured(), messages_, watch_, memory_);
+  add_metrics(record, training_.first_measured(), messages_, watch_, memory_, started_);
   return record;
 }
 

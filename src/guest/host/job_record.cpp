@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cmath>
 #include <utility>
 
+#include "base/thread_meter.h"
+#include "machine/source_file.h"
 #include "record/config_facts.h"
 #include "record/rank_waits.h"
 
@@ -159,12 +162,25 @@ double samples_of_batch(const RunRecord& record) {
   return steps > 0 ? samples / steps : 0;
 }
 
-ProgramFacts program_facts(const LoaderHistory* measured, const Messages& messages) {
+// Adds the digest of the file, unless the program may have run another version of it.
+LoaderCall with_digest(LoaderCall call, Nanos run_time) {
+  const std::optional<SourceFile> source = read_source_file(call.file);
+  const Nanos now = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                        std::chrono::system_clock::now().time_since_epoch())
+                        .count();
+  if (source && source->changed <= now - run_time) call.digest = source_digest(source->content);
+  return call;
+}
+
+ProgramFacts program_facts(const LoaderHistory* measured, const Messages& messages,
+                           Nanos run_time) {
   ProgramFacts program;
   program.uses_gpu = messages.uses_gpu();
   if (measured == nullptr) return program;
   program.made_by = measured->loader().made_by;
   program.data_of = measured->loader().data_of;
+  if (const LoaderCall& call = measured->loader().call; !call.file.empty() && call.line > 0)
+    program.loader_call = with_digest(call, run_time);
   return program;
 }
 
@@ -189,8 +205,8 @@ void add_ranks(RunRecord& record, const std::vector<LoaderHistory*>& histories, 
 }
 
 void add_metrics(RunRecord& record, const LoaderHistory* measured, const Messages& messages,
-                 const ProcessWatch& watch, const JobMemory& memory) {
-  record.program = program_facts(measured, messages);
+                 const ProcessWatch& watch, const JobMemory& memory, Nanos started) {
+  record.program = program_facts(measured, messages, monotonic_now() - started);
   DataFaults faults = messages.faults(measured);
   move_to(record.metrics, std::move(faults.metrics));
   const std::int64_t batches =

@@ -21,9 +21,10 @@ void add_ranks(RunRecord& record, const std::vector<LoaderHistory*>& histories, 
 // Adds a note on the measured loader. Does nothing if no loader was measured.
 void note_measured_loader(RunRecord& record, const TrainingProcesses& training);
 
-// Adds all metrics besides the times of batches. Requires the ranks in the record.
+// Adds the facts about the program, and all metrics besides the times of batches. Requires the
+// ranks in the record. `started` is the time of the job's start.
 void add_metrics(RunRecord& record, const LoaderHistory* measured, const Messages& messages,
-                 const ProcessWatch& watch, const JobMemory& memory);
+                 const ProcessWatch& watch, const JobMemory& memory, Nanos started);
 
 // The settings of the loader that are in force.
 void apply_loader_settings(RunConfig& config, const LoaderFacts& loader, std::int64_t ranks);

@@ -70,6 +70,27 @@ Hello parse_hello(const std::string& text) {
   return hello;
 }
 
+namespace {
+
+// Paths are not cut, because a part of a path names another file.
+LoaderCall parse_loader_call(const json& message) {
+  constexpr std::size_t kMaxPath = 4096;
+  LoaderCall call;
+  if (!message.is_object()) return call;
+  const auto path = [&](const char* field) {
+    const std::string text = message.value(field, "");
+    return text.size() <= kMaxPath ? text : "";
+  };
+  call.file = path("file");
+  call.python = path("python");
+  call.line = read_clamped(message, "line", {0, std::numeric_limits<std::int32_t>::max()}, 0);
+  call.made = bounded_text(message.value("made", ""));
+  call.called = bounded_text(message.value("called", ""));
+  return call;
+}
+
+}  // namespace
+
 LoaderMessage parse_loader(const json& message) {
   LoaderMessage parsed;
   parsed.iterator = read_iterator(message, 0);
@@ -107,6 +128,7 @@ LoaderFacts parse_loader_facts(const json& message) {
   facts.dataset = name("dataset");
   facts.sampler = name("sampler");
   facts.place = name("place");
+  facts.call = parse_loader_call(message.value("call", json()));
   facts.made_by = read_names(message, "made_by");
   facts.data_of = read_names(message, "data_of");
   return facts;

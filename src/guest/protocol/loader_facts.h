@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "loaderscope/run_config.h"
+#include "loaderscope/run_record.h"
 
 namespace loaderscope::guest {
 
@@ -28,6 +28,7 @@ struct LoaderFacts {
   std::string mp_context = "fork";
   std::string dataset, sampler;  // the names of their classes
   std::string place;             // FILE:LINE that made it
+  LoaderCall call;               // facts of that line; without a file if unknown
   // Packages that made it, the innermost first; packages that the class of its data set comes from.
   std::vector<std::string> made_by, data_of;
 

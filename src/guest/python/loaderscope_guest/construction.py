@@ -8,7 +8,7 @@ from typing import Any, Dict, FrozenSet, List, NamedTuple, Tuple
 
 from loaderscope_guest import messages
 from loaderscope_guest.identity import IdentityMap
-from loaderscope_guest.settings import OVERRIDES
+from loaderscope_guest.settings import OVERRIDES, START_FOLDER
 
 
 OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
@@ -22,9 +22,10 @@ class Place(NamedTuple):
     line: str  # FILE:LINE, of the program's own where it has one
     stack: Tuple[str, ...]  # all of them, the innermost first
     packages: Tuple[str, ...]  # packages of the functions in the stack, the innermost first
+    called: str  # full name of the function that this line called; "": it made the loader itself
 
 
-UNKNOWN = Place("an unknown place", (), ())
+UNKNOWN = Place("an unknown place", (), (), "")
 _MOST_PACKAGES = 16
 
 
@@ -64,7 +65,7 @@ def here() -> Place:
     inner = (OURS, _torch_folder())
     stack: List[str] = []
     packages: List[str] = []
-    line = ""
+    line = called = ""
     frame: Any = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename
@@ -73,9 +74,11 @@ def here() -> Place:
             packages.append(_package(frame.f_globals.get("__name__")))
             if not line and not is_in_packages(name):
                 line = stack[-1]
+            elif not line:
+                called = f"{frame.f_globals.get('__name__')}.{frame.f_code.co_name}"
         frame = frame.f_back
     known = [package for package in dict.fromkeys(packages) if package not in _NO_LIBRARIES]
-    return Place(line or (stack or [UNKNOWN.line])[0], tuple(stack), tuple(known[:_MOST_PACKAGES]))
+    return Place(line or (stack or [UNKNOWN.line])[0], tuple(stack), tuple(known[:_MOST_PACKAGES]), called)
 
 
 _places = IdentityMap()  # places of loaders
@@ -88,6 +91,19 @@ def remember(loader: Any) -> None:
 def find_place(loader: Any) -> Place:
     place: Place = _places.get(loader, UNKNOWN)
     return place
+
+
+def describe_call(loader: Any) -> Dict[str, Any]:
+    """Facts by which an edit of the program finds the call that made the loader."""
+    place, kind = find_place(loader), type(loader)
+    file, _, line = place.line.rpartition(":")
+    return {
+        "file": file if file.startswith("<") else os.path.join(START_FOLDER, file),
+        "line": int(line) if line.isdigit() else 0,
+        "made": f"{kind.__module__}.{kind.__qualname__}",
+        "called": place.called,
+        "python": sys.executable or "",
+    }
 
 
 _FLAGS = {"multiprocessing_context": "mp-context"}

@@ -86,6 +86,7 @@ def describe(loader: Any) -> Dict[str, Any]:
         "dataset": type(loader.dataset).__name__,
         "sampler": type(sampler).__name__,
         "place": construction.find_place(loader).line,
+        "call": construction.describe_call(loader),
         "made_by": construction.find_place(loader).packages,
         "data_of": construction.find_libraries(type(loader.dataset)),
         "iterable": iterable,
