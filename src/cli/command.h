@@ -40,6 +40,7 @@ Action declare_what_if(CLI::App& app);
 Action declare_plan(CLI::App& app);
 Action declare_merge(CLI::App& app);
 Action declare_selftest(CLI::App& app);
+Action declare_apply(CLI::App& app);
 Action declare_report(CLI::App& app);
 Action declare_list(CLI::App& app);
 Action declare_explain(CLI::App& app);

@@ -49,6 +49,7 @@ std::span<const Command> command_table() {
        nullptr,
        ci_parts},
       {{"what-if", "Predict a run with other settings."}, declare_what_if, {}, false, true},
+      {{"apply", "Change the program as the Fix of a run says."}, declare_apply},
       {{"plan", "Predict a job of many ranks and hosts from one measured run."}, declare_plan},
       {{"merge", "Combine the results of several hosts, and name the slow one."}, declare_merge},
       {{"selftest", "Inject known delays on this machine and check that they are found."},

@@ -146,6 +146,7 @@ Choose
   sweep       measure a grid of settings
   what-if     predict a run with other settings
   plan        predict a job of many ranks and hosts
+  apply       change the DataLoader of train.py as the Fix says
 
 Guard
   compare     find out whether a change makes loading slower

@@ -52,6 +52,7 @@ constexpr TopicPlace kPlaces[] = {
     {"packing", TopicSection::kReference},
     {"remote", TopicSection::kReference},
     {"results", TopicSection::kReference},
+    {"apply-fix", TopicSection::kReference},
     {"jobs", TopicSection::kReference},
     {"install", TopicSection::kReference},
     {"python", TopicSection::kReference},

@@ -79,6 +79,7 @@ class TemporaryFile {
         name_(target.string() + ".XXXXXX"),
         file_(::mkostemp(name_.data(), O_CLOEXEC)) {
     if (file_.get() < 0) throw cannot_write(shown_path_, errno);
+    keep_owner();
     ::fchmod(file_.get(), mode);
   }
   ~TemporaryFile() {
@@ -95,6 +96,15 @@ class TemporaryFile {
   }
 
  private:
+  // The file of another user stays theirs, as far as this user may.
+  void keep_owner() const {
+    struct stat old {
+    }, now{};
+    if (::stat(target_.c_str(), &old) != 0 || ::fstat(file_.get(), &now) != 0) return;
+    if (old.st_uid == now.st_uid && old.st_gid == now.st_gid) return;
+    if (::fchown(file_.get(), old.st_uid, old.st_gid) != 0) return;
+  }
+
   std::string shown_path_;
   fs::path target_;
   std::string name_;

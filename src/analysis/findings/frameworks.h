@@ -2,6 +2,7 @@
 // row.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,8 +19,27 @@ using Names = std::vector<std::pair<std::string_view, std::string_view>>;
 
 inline constexpr std::string_view kDeeperQueue = "more threads or a deeper queue there";
 
+// Place, in the source of a program, of the call that takes the arguments.
+enum class CallPlace : std::uint8_t {
+  line,          // line that made the loader
+  line_or_only,  // line that made the loader, else the only such call of its file
+  only,          // only such call of its file
+};
+
+// The call in the source of a program that takes the arguments.
+struct SourceCall {
+  std::vector<std::string_view> names;     // "DataLoader"
+  std::vector<std::string_view> packages;  // packages that these names are imported from
+  CallPlace place = CallPlace::line;
+  // Number of arguments by position that are no settings. 0: DataLoader's own order.
+  std::int64_t first_positions = 0;
+  // True if any function of `packages` that the line called is such a call.
+  bool is_any_function = false;
+};
+
 struct FrameworkRow {
-  Row row;                         // name of the package that makes loaders
+  Row row;  // name of the package that makes loaders
+  SourceCall call;
   std::string_view before, after;  // text around the arguments
   // Arguments that it takes. Empty if it takes all of DataLoader's under their own names.
   Names names = {};
