@@ -41,6 +41,7 @@ Action declare_plan(CLI::App& app);
 Action declare_merge(CLI::App& app);
 Action declare_selftest(CLI::App& app);
 Action declare_apply(CLI::App& app);
+Action declare_mcp(CLI::App& app);
 Action declare_report(CLI::App& app);
 Action declare_list(CLI::App& app);
 Action declare_explain(CLI::App& app);

@@ -72,6 +72,7 @@ std::span<const Command> command_table() {
       {{"diagnose",
         "Read a trace of nsys, torch.profiler or py-spy, and say what the GPU waited for."},
        declare_diagnose},
+      {{"mcp", "Serve the commands as tools to a coding agent."}, declare_mcp},
       {{"explain", "Explain a word of an answer: what it means and what to do."},
        declare_explain,
        {},

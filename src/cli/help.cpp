@@ -158,6 +158,7 @@ Show
   merge       combine the results of several hosts
   explain     explain a word of an answer
   list        list formats, devices, findings and other families
+  mcp         serve these commands as tools to a coding agent
 
 Prepare
   data        make, pack or describe a data set

@@ -41,9 +41,7 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return result;
 }
 
-// A process group in the background may not read the terminal.
-void close_terminal_input() {
-  if (::isatty(STDIN_FILENO) != 1) return;
+void close_input() {
   const int nothing = ::open("/dev/null", O_RDONLY);
   ::dup2(nothing, STDIN_FILENO);
   ::close(nothing);
@@ -60,7 +58,7 @@ struct Start {
   char* const* command;
   char* const* variables;
   const char* folder;
-  int output, failure;
+  int output, errors, failure;
   bool has_own_group, keeps_terminal;
   pid_t parent;
 };
@@ -69,9 +67,11 @@ struct Start {
   if (start.has_own_group) ::setpgid(0, 0);
   for (const int number : {SIGINT, SIGTERM, SIGPIPE, SIGXFSZ}) ::signal(number, SIG_DFL);
   end_with(start.parent);
-  if (!start.keeps_terminal) close_terminal_input();
+  // A process group in the background may not read the terminal.
+  const bool may_not_read = !start.keeps_terminal && ::isatty(STDIN_FILENO) == 1;
+  if (may_not_read || start.errors >= 0) close_input();
   ::dup2(start.output, STDOUT_FILENO);
-  ::dup2(start.output, STDERR_FILENO);
+  ::dup2(start.errors >= 0 ? start.errors : start.output, STDERR_FILENO);
   if (*start.folder == '\0' || ::chdir(start.folder) == 0)
     ::execvpe(start.command[0], start.command, start.variables);
   const int error = errno;
@@ -117,7 +117,7 @@ std::set<pid_t> own_children() {
 }  // namespace
 
 ChildProcess::ChildProcess(const std::vector<std::string>& command, const Variables& variables,
-                           int output, const std::string& folder, ProcessGroup group)
+                           int output, const std::string& folder, ProcessGroup group, int errors)
     : earlier_children_(own_children()),
       has_own_group_(group == ProcessGroup::own || !has_controlling_terminal()) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // adopts processes that outlive their parent
@@ -127,13 +127,8 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command, const Variab
   if (::pipe2(failure, O_CLOEXEC) != 0) {
     throw RunError(command.front() + ": cannot be started (" + std::strerror(errno) + ")");
   }
-  const Start start = {argv.data(),
-                       envp.data(),
-                       folder.c_str(),
-                       output,
-                       failure[1],
-                       has_own_group_,
-                       group == ProcessGroup::ours,
+  const Start start = {argv.data(), envp.data(), folder.c_str(), output,
+                       errors,      failure[1],  has_own_group_, group == ProcessGroup::ours,
                        ::getpid()};
   pid_ = ::fork();
   if (pid_ == 0) become(start);

@@ -28,9 +28,11 @@ class ChildProcess {
  public:
   // Starts `command` with `variables` added to the environment. What it prints goes to `output`, a
   // descriptor: standard output is for the answer. `folder`: where it works; "": where we do.
+  // With `errors`, a descriptor, standard error goes there and standard input is empty.
   // Throws RunError when it cannot be started.
   ChildProcess(const std::vector<std::string>& command, const Variables& variables, int output,
-               const std::string& folder = "", ProcessGroup group = ProcessGroup::own);
+               const std::string& folder = "", ProcessGroup group = ProcessGroup::own,
+               int errors = -1);
   ~ChildProcess();  // ends what still runs
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;

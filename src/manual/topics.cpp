@@ -53,6 +53,7 @@ constexpr TopicPlace kPlaces[] = {
     {"remote", TopicSection::kReference},
     {"results", TopicSection::kReference},
     {"apply-fix", TopicSection::kReference},
+    {"agents", TopicSection::kReference},
     {"jobs", TopicSection::kReference},
     {"install", TopicSection::kReference},
     {"python", TopicSection::kReference},
