@@ -189,8 +189,12 @@ TEST_F(Apply, RejectsWrongFlags) {
   expect_refused({"apply"}, {{{result_, "--yes"}, "--yes: needs --write"},
                              {{result_, "--write"}, "there is no terminal to ask at"},
                              {{folder_.path("none.json")}, "none.json", 1},
-                             {{"last"}, "last: no run's result is kept", 1},
                              {{result_, "more"}, "unexpected word"}});
+}
+
+TEST_F(Apply, NeedsRunWithoutResult) {
+  const Environment other("XDG_CACHE_HOME", folder_.path("other"));
+  expect_refused({"apply"}, {{{}, "last: no run's result is kept", 1}});
 }
 
 TEST_F(Apply, AsksAtTerminal) {

@@ -9,7 +9,6 @@ namespace loaderscope::testing_cli {
 namespace {
 
 using nlohmann::json;
-using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
 constexpr const char* kSlow = R"(import sys, time
@@ -52,12 +51,11 @@ TEST_F(TorchApply, ChangesCallOfMeasuredProgram) {
   EXPECT_EQ(shown.exit_code, 0) << shown.err;
   EXPECT_THAT(shown.out, testing::StartsWith("--- a/train.py\n+++ b/train.py\n"));
   EXPECT_THAT(shown.out, HasSubstr("     batch_size=8,  # few\n+    num_workers="));
-  const std::string before = folder_.read("train.py");
   folder_.write("fix.diff", shown.out);
   const Ended written = run_shell("exec \"$0\" apply last --write --yes");
   EXPECT_EQ(written.exit_code, 0) << written.err;
   EXPECT_THAT(written.err, HasSubstr("loaderscope run --against last -- "));
-  EXPECT_EQ(folder_.read("train.py").size(), before.size() + 19);
+  EXPECT_THAT(folder_.read("train.py"), HasSubstr("    batch_size=8,  # few\n    num_workers="));
   // The program still runs, and the diff that was printed is what was written.
   EXPECT_EQ(run_shell("exec \"$1\" train.py").exit_code, 0);
   EXPECT_EQ(run_shell("! command -v patch || patch -R -p1 < fix.diff").exit_code, 0);
