@@ -6,13 +6,13 @@
 
 #include "cli/run_binary.h"
 #include "cli/run_script.h"
+#include "cli/scrape.h"
 #include "monitor/http_server.h"
 #include "unit/monitor/loopback.h"
 
 namespace loaderscope::testing_cli {
 namespace {
 
-using monitor::test::ask;
 using monitor::test::OneAnswer;
 using testing::AllOf;
 using testing::HasSubstr;
@@ -27,40 +27,6 @@ Words built_in_run(const Words& more) {
       "8",   "--batch-size", "4",      "--device", "sim",          "--num-workers", "1"};
   words.insert(words.end(), more.begin(), more.end());
   return words;
-}
-
-// The port that a program has printed, or 0.
-std::uint16_t printed_port(const std::string& text) {
-  constexpr std::string_view kBegin = "metrics: http://127.0.0.1:";
-  const std::size_t at = text.find(kBegin);
-  return at == text.npos || text.find("/metrics", at) == text.npos
-             ? 0
-             : static_cast<std::uint16_t>(std::stoi(text.substr(at + kBegin.size())));
-}
-
-constexpr int kTries = 6000;  // a minute in all
-constexpr useconds_t kPause = 10'000;
-
-std::uint16_t wait_for_port(RunningBinary& running) {
-  std::uint16_t port = 0;
-  for (int i = 0; i < kTries && port == 0 && !running.has_ended(); ++i) {
-    port = printed_port(running.err());
-    ::usleep(kPause);
-  }
-  EXPECT_NE(port, 0) << running.err();
-  return port;
-}
-
-// Scrapes until the answer contains `text`.
-std::string scraped(RunningBinary& running, std::uint16_t port, const std::string& text) {
-  std::string answer;
-  for (int i = 0; i < kTries && !running.has_ended(); ++i) {
-    answer = ask(port, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
-    if (answer.find(text) != answer.npos) return answer;
-    ::usleep(kPause);
-  }
-  ADD_FAILURE() << text << " is missing in " << answer;
-  return answer;
 }
 
 // A pretend job with two workers, which runs until the end of the test.
