@@ -130,7 +130,7 @@ Nanos parse_time(const char* flag, const std::string& text, Nanos least) {
   for (const pid_t pid : watch::trainers_here("/"))
     found += fmt::format("{}{} ({})", found.empty() ? "" : ", ", pid,
                          shown_text(watch::spelled_command("/", pid, "")));
-  throw UsageError("watch: expected --pid PID of a running job, --all --metrics, or -- COMMAND",
+  throw UsageError("watch: expected --pid PID of a running job, or -- COMMAND",
                    found.empty()
                        ? "start a job: no process here has workers of a PyTorch DataLoader"
                        : "these processes have workers of a DataLoader: " + found);

@@ -21,7 +21,7 @@ TEST_F(TorchMonitor, ServesBatchesAndProcessesOfRun) {
   EXPECT_THAT(text, AllOf(HasSubstr("program=\"jobs.py\",framework=\"pytorch\""),
                           HasSubstr("loaderscope_wait_seconds_total{pid=\""),
                           HasSubstr("loaderscope_worker_cpu_seconds_total{pid=\""),
-                          HasSubstr("loaderscope_worker_memory_bytes{pid=\"")));
+                          HasSubstr("loaderscope_trainer_memory_bytes{pid=\"")));
   run.send(SIGINT);
   ended_ = run.wait();
   EXPECT_EQ(ended_.exit_code, 130);
