@@ -57,6 +57,7 @@ constexpr TopicPlace kPlaces[] = {
     {"jobs", TopicSection::kReference},
     {"install", TopicSection::kReference},
     {"python", TopicSection::kReference},
+    {"trackers", TopicSection::kReference},
     {"machine", TopicSection::kReference},
     {"gpu", TopicSection::kReference},
     {"scenarios", TopicSection::kReference},
@@ -66,6 +67,10 @@ constexpr TopicPlace kPlaces[] = {
 
 constexpr TopicAlias kAliases[] = {
     {"answer", "start"},
+    {"notebooks", "python"},
+    {"wandb", "trackers"},
+    {"mlflow", "trackers"},
+    {"tensorboard", "trackers"},
     {"own-loader", "gpu-utilisation"},
     {"settings", "workers"},
     {"scale", "larger-job"},
