@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <utility>
 
 #include "analysis/wording.h"
 #include "base/printable.h"
+#include "loaderscope/errors.h"
 #include "loaderscope/units.h"
 
 namespace loaderscope {
@@ -25,6 +27,19 @@ std::size_t terminal_width() {
 }
 
 bool shows_any = true;
+
+// Time between two lines in a log. A notebook shows one line in place of the other, and asks for
+// more of them.
+std::chrono::nanoseconds log_interval() {
+  constexpr Nanos kUsual = 10 * kSecond, kMin = 100 * kMillisecond;
+  const char* given = std::getenv("LOADERSCOPE_PROGRESS_EVERY");
+  if (given == nullptr || *given == '\0') return std::chrono::nanoseconds(kUsual);
+  try {
+    return std::chrono::nanoseconds(std::max(parse_duration(given), kMin));
+  } catch (const ValueError& error) {
+    throw add_place<UsageError>("LOADERSCOPE_PROGRESS_EVERY: ", error);
+  }
+}
 
 constexpr std::size_t kMaxCauses = 4;
 constexpr double kVisible = 0.005;  // share of the window
@@ -119,7 +134,7 @@ ProgressPrinter::ProgressPrinter(std::string what, Terminal terminal)
       rewrites_(terminal == Terminal::own && isatty(STDERR_FILENO) == 1),
       begin_(Clock::now()),
       may_end_(terminal == Terminal::shared) {
-  next_ = begin_ + (rewrites_ ? std::chrono::milliseconds(500) : std::chrono::seconds(10));
+  next_ = begin_ + (rewrites_ ? std::chrono::milliseconds(500) : log_interval());
 }
 
 ProgressPrinter::~ProgressPrinter() {
@@ -151,7 +166,7 @@ void ProgressPrinter::show(std::int64_t done, double fraction, const Below& belo
     const std::string line =
         fmt::format("{}loaderscope: {}\n", line_start(STDERR_FILENO), fmt::join(lines, "; "));
     std::fputs(line.c_str(), stderr);
-    next_ = now + std::chrono::seconds(10);
+    next_ = now + log_interval();
   }
   std::fflush(stderr);
 }

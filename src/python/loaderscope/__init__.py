@@ -8,10 +8,17 @@
         train(loader)
     watched.result["verdict"]["sentence"]
 
-Callbacks of trainers: loaderscope.lightning, loaderscope.transformers.
+Callbacks of trainers: loaderscope.lightning, loaderscope.transformers. Notebooks: %load_ext loaderscope.
 """
 
 from ._program import Error, Result, program, run
 from ._watching import watching
+
+
+def load_ipython_extension(shell):
+    """%load_ext loaderscope"""
+    from ._notebook import load_magics
+    load_magics(shell)
+
 
 __all__ = ["Error", "Result", "program", "run", "watching"]

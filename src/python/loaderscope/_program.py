@@ -15,6 +15,7 @@ INTERRUPTED = 130, 143
 ENGINES_IN_PYTHON = "dali", "webdataset"  # with no loader given, too
 SAID = "loaderscope: "  # begins a message besides the answer
 HINT = "hint: "  # begins what can be done about it
+PROGRESS_EVERY = "LOADERSCOPE_PROGRESS_EVERY"  # time between two lines of progress
 
 
 class Error(RuntimeError):
@@ -24,14 +25,30 @@ class Error(RuntimeError):
     text = ""
     result = None
 
+    def _render_traceback_(self):
+        """A notebook shows the sentence alone."""
+        return [SAID + str(self)]
+
 
 class Result(dict):
     """Contents of a --json file. `exit_code`: 0, 2 if a requirement is not met, 3 if it cannot be decided. `text`: the
-    printed output.
+    printed output. A notebook shows the page of the result.
     """
 
     exit_code = FINE
     text = ""
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        from ._notebook import mimebundle
+        return mimebundle(self)
+
+    def _repr_html_(self):
+        return self._repr_mimebundle_().get("text/html")
+
+    def _repr_pretty_(self, printer, cycle):
+        """IPython asks for this text first, as it has a printer for every dict."""
+        from ._notebook import plain_text
+        printer.text(plain_text(self))
 
 
 def program():
@@ -82,12 +99,18 @@ def run(command=(), *, show=True, **settings):
     if settings.get("loader") or settings.get("engine") in ENGINES_IN_PYTHON:
         settings.setdefault("python", _this_python())
     command = [command] if isinstance(command, str) else [os.fspath(word) for word in command]
+    return run_with_flags(make_flags(settings), command, show)
+
+
+def run_with_flags(flags, command, show):
+    """run() with the flags of the program."""
     with tempfile.TemporaryDirectory(prefix="loaderscope-") as folder:
         saved = os.path.join(folder, "result.json")
-        words = [program(), "run", "--no-progress", *make_flags(settings), f"--also-json={saved}"]
+        progress = _notebook_progress() if show else None
+        words = [program(), "run", *flags, f"--also-json={saved}", *([] if progress else ["--no-progress"])]
         if command:
             words += ["--", *command]
-        code, text, raised = _printed(words, show)
+        code, text, raised = print_output(words, show, progress)
         if raised is not None:
             raised.result = _saved_result(saved, code, text)
             raise raised
@@ -113,25 +136,38 @@ def _saved_result(saved, code, text):
     return result
 
 
-def _printed(words, show):
+def _notebook_progress():
+    """Returns the display of progress in a notebook, and None elsewhere."""
+    if "IPython" not in sys.modules:
+        return None
+    from ._notebook import Progress, kernel_shell
+    return Progress() if kernel_shell() is not None else None
+
+
+def print_output(words, show, progress=None):
     """Returns the exit code and the output of a command, which is also printed line by line: a notebook has no
     terminal. A bare \\r ends a line, too, and is kept, so that a progress bar remains one line.
 
     Also returns the exception raised in the meantime, or None. An exception asks the command to end, and the function
-    waits for the end. Each further exception asks again.
+    waits for the end. Each further exception asks again. Lines that `progress` takes are not part of the output.
     """
     lines, raised, code = [], None, None
+    environment = {**os.environ, PROGRESS_EVERY: "1s"} if progress else None
     # A session of its own: Ctrl-C is a signal to all of a group, and a second one kills.
     process = subprocess.Popen([*_lifeline(), *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                               stderr=subprocess.STDOUT, start_new_session=True)
+                               stderr=subprocess.STDOUT, start_new_session=True, env=environment)
     with io.TextIOWrapper(process.stdout, encoding="utf-8", errors="replace", newline="") as output:
         while code is None:
             try:
                 for line in output:
+                    if progress and progress.take(line):
+                        continue
                     lines.append(line)
                     if show:
                         print(line, end="", flush=True)
                 code = process.wait()
+                if progress:
+                    progress.finish()
             except BaseException as error:
                 raised = raised or error
                 show = show and isinstance(error, KeyboardInterrupt)  # other exceptions come from printing
