@@ -17,7 +17,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-const std::string kModel = "engine = \"model\"\nsteps = 50\ncost = [\"decode=4ms\"]\n";
+const std::string kModelSettings = "engine = \"model\"\nsteps = 50\ncost = [\"decode=4ms\"]\n";
 
 // A repository with a file of settings, and a folder in it.
 class ProjectSettings : public testing::Test {
@@ -52,7 +52,7 @@ class ProjectSettings : public testing::Test {
 };
 
 TEST_F(ProjectSettings, ReadsFlagsThatCommandLineOverrides) {
-  write(kModel + "num-workers = 3\n[run]\nnum-workers = 4\nbatch-size = 16\n");
+  write(kModelSettings + "num-workers = 3\n[run]\nnum-workers = 4\nbatch-size = 16\n");
   const Ended plain = run({"run"});
   EXPECT_EQ(plain.exit_code, 0) << plain.err;
   EXPECT_THAT(plain.err, HasSubstr("loaderscope: settings from loaderscope.toml"));
@@ -65,7 +65,7 @@ TEST_F(ProjectSettings, ReadsFlagsThatCommandLineOverrides) {
 }
 
 TEST_F(ProjectSettings, PrefersScenario) {
-  write(kModel + "num-workers = 3\n");
+  write(kModelSettings + "num-workers = 3\n");
   const std::string scenario = folder_.write("x.conf", "num-workers = 5\n");
   EXPECT_EQ(config({"run", "--scenario", scenario})["num_workers"], 5);
 }
@@ -112,7 +112,7 @@ TEST_F(ProjectSettings, ReadsPathsFromFolderOfFile) {
 }
 
 TEST_F(ProjectSettings, LeavesComparedResultsAlone) {
-  write(kModel);
+  write(kModelSettings);
   const std::string a = folder_.path("a.json");
   EXPECT_EQ(run({"run", "--json", a}).exit_code, 0);
   const Ended compared = run({"compare", a, a});
@@ -121,7 +121,7 @@ TEST_F(ProjectSettings, LeavesComparedResultsAlone) {
 }
 
 TEST_F(ProjectSettings, AppliesToCommandsThatHaveTheFlag) {
-  write(kModel + "budget = \"5m\"\n[tune]\nwithin = \"2%\"\n");
+  write(kModelSettings + "budget = \"5m\"\n[tune]\nwithin = \"2%\"\n");
   EXPECT_EQ(config({"run", "--try"})["steps"], 50);
   const Ended sweep = run({"sweep", "--vary", "num-workers=1,2"});
   EXPECT_EQ(sweep.exit_code, 0) << sweep.err;

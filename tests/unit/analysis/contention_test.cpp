@@ -34,7 +34,7 @@ TEST(Contention, BlamesQuotaInsteadOfOthers) {
 RunRecord program_record(bool uses_gpu) {
   RunRecord record;
   record.config.trainer.device.value = "script";
-  record.program = ProgramFacts{{}, {}, uses_gpu};
+  record.program = ProgramFacts{{}, {}, uses_gpu, {}};
   RankRecord rank;
   rank.window_end = 10 * kSecond;
   rank.stages[Stage::compute].add(5 * kSecond, 0, 0, 0);

@@ -287,7 +287,7 @@ TEST(VerdictWithheld, SaysThatRunIsNotSteady) {
 TEST(VerdictWithheld, SaysWhichShareTheGpuMeasured) {
   RunRecord record = usual_record();
   record.config.trainer.device.set("script");
-  record.program = ProgramFacts{{}, {}, true};
+  record.program = ProgramFacts{{}, {}, true, {}};
   EXPECT_EQ(find_verdict(record).bound_by, "decode");
   record.metrics = {{"gpu.seen_share", "1", "", 0.43}};
   EXPECT_THAT(withheld(record), HasSubstr("compute is the GPU's own time in 43.0 % of the window"));

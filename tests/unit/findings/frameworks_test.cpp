@@ -17,7 +17,7 @@ using Packages = std::vector<std::string>;
 
 RunRecord made_by(const Packages& packages) {
   RunRecord record;
-  record.program = ProgramFacts{packages, {}, false};
+  record.program = ProgramFacts{packages, {}, false, {}};
   return record;
 }
 
@@ -87,7 +87,7 @@ TEST(Frameworks, NamesDataLoaderWithoutFramework) {
 TEST(Frameworks, WritesAdviceOfFindings) {
   RunRecord record =
       test::run("batch = 8\nsteps = 160\ncompute = 10ms\nworkers = 0\ncost = decode=4ms");
-  record.program = ProgramFacts{{"accelerate", "transformers"}, {}, false};
+  record.program = ProgramFacts{{"accelerate", "transformers"}, {}, false, {}};
   Analysis analysis = analyse(record);
   add_findings(analysis, record);
   ASSERT_FALSE(analysis.findings.empty());
@@ -100,7 +100,7 @@ std::string advice_for_shards(std::int64_t workers, const Packages& data_package
       test::run("batch = 8\nsteps = 160\ncompute = 10ms\nworkers = " + std::to_string(workers) +
                 "\ncost = decode=8ms");
   record.metrics.push_back({"data.shards", "1", "", 2});
-  record.program = ProgramFacts{{}, data_packages, false};
+  record.program = ProgramFacts{{}, data_packages, false, {}};
   const Analysis analysis = analyse(record);
   const std::optional<Candidate> seen = too_few_shards(FindingInput(record, analysis));
   return seen ? seen->evidence + "; " + seen->pytorch : "";

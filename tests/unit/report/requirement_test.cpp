@@ -113,7 +113,7 @@ TEST(Requirement, ReportsUnknownForUnseenGpu) {
   RunRecord record = full_record();
   record.config.trainer.device.set("script");
   EXPECT_EQ(outcome("device.busy >= 0.25", record), Outcome::met) << "it trains on the CPU";
-  record.program = ProgramFacts{{}, {}, true};
+  record.program = ProgramFacts{{}, {}, true, {}};
   const RequirementResult result = evaluate("device.busy >= 0.25", record);
   EXPECT_EQ(result.outcome, Outcome::cannot_tell);
   EXPECT_THAT(result.sentence, HasSubstr("0.25 of the training as the host saw it"));

@@ -114,7 +114,7 @@ TEST(Table, NamesTheCeilingsThatAreKnown) {
 TEST(Table, CountsOnlyTimeOfSamplesForCeilingOfProgram) {
   RunRecord record = usual_record();
   record.config.program.command.set({"train.py"});
-  record.program = ProgramFacts{{}, {}, true};
+  record.program = ProgramFacts{{}, {}, true, {}};
   record.metrics = {{"process.cpu_s", "s", "CPU time", 14.4}};
   record.ranks[0].stages[Stage::decode].add(kSecond, 6400 * kMillisecond, 0, 0);
   EXPECT_THAT(
