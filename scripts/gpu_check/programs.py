@@ -154,14 +154,20 @@ def last_words(ended):
     return (errors or lines or ["no message"])[-1]
 
 
+def add_waiting_call(task, group, calls):
+    with contextlib.suppress(OSError, IndexError):
+        fields = (task / "stat").read_text().rpartition(")")[2].split()
+        if int(fields[2]) == group:
+            call = (task / "wchan").read_text() or "0"
+            place = f"state {fields[0]}" if call == "0" else call
+            calls[place] = calls.get(place, 0) + 1
+
+
 def waiting_calls(group):
     """Counts the system calls in which the threads of a process group wait."""
     calls = {}
-    for task in pathlib.Path("/proc").glob("[0-9]*/task/[0-9]*"):
-        with contextlib.suppress(OSError, IndexError):
-            fields = (task / "stat").read_text().rpartition(")")[2].split()
-            if int(fields[2]) == group:
-                call = (task / "wchan").read_text() or "0"
-                place = f"state {fields[0]}" if call == "0" else call
-                calls[place] = calls.get(place, 0) + 1
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # the process has ended
+            for task in (process / "task").iterdir():
+                add_waiting_call(task, group, calls)
     return ", ".join(f"{place} x {number}" for place, number in sorted(calls.items())) or "nothing"

@@ -4,12 +4,12 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <iostream>
 #include <memory>
 
 #include "base/printable.h"
 #include "cli/command.h"
 #include "cli/fix_edit.h"
+#include "cli/saved_result.h"
 #include "report/output_file.h"
 #include "settings/flag_words.h"
 
@@ -49,9 +49,7 @@ void print_diff(std::ostream& out, const std::string& diff) {
 bool is_agreed(const ApplyFlags& flags, const FixEdit& edit) {
   if (flags.yes) return true;
   std::fputs(fmt::format("loaderscope: change {}? [y/N] ", shown_text(edit.shown)).c_str(), stderr);
-  std::string answer;
-  return std::getline(std::cin, answer) && !answer.empty() &&
-         (answer.front() == 'y' || answer.front() == 'Y');
+  return is_answered_with_yes();
 }
 
 [[noreturn]] void refuse(const FixEdit& edit) {

@@ -57,13 +57,13 @@ std::string program_words(const RunConfig& config) {
   return printable(words);
 }
 
+}  // namespace
+
 bool is_answered_with_yes() {
   std::string answer;
   return std::getline(std::cin, answer) && !answer.empty() &&
          (answer.front() == 'y' || answer.front() == 'Y');
 }
-
-}  // namespace
 
 bool keep_last_result(const RunRecord& record, const AnyResult& result) {
   const std::string place = kept_at();

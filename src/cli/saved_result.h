@@ -21,6 +21,10 @@ bool is_own_last_result(const std::string& given);
 // loaderscope kept, unless a file here has that name. Throws RunError if no result was kept.
 std::string place_of_result(const std::string& given);
 
+// Reads a line of standard input, and returns true if it begins with "y". For a question that is
+// printed before.
+bool is_answered_with_yes();
+
 // Prints the program that `config` of the file `result` would run. The file may be from another
 // person, so on a terminal it asks first, unless the result is this user's last one. Does nothing
 // if `config` runs no program. Throws RunError if the user declines, or if the saved command lacks

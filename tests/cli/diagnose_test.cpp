@@ -211,7 +211,7 @@ TEST_F(NsysReport, NamesReportInErrorOfItsExport) {
   const Ended ended = diagnose_report("export");
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_THAT(ended.err, HasSubstr("loaderscope: " + report_ + ": "));
-  EXPECT_THAT(ended.err, HasSubstr("file is not a database"));
+  EXPECT_THAT(ended.err, HasSubstr("is no JSON"));
   EXPECT_THAT(ended.err, Not(HasSubstr("loaderscope-nsys-")));
 }
 

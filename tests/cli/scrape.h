@@ -14,11 +14,11 @@ namespace loaderscope::testing_cli {
 
 // The port that a program has printed, or 0.
 inline std::uint16_t printed_port(const std::string& text) {
-  constexpr std::string_view kBegin = "metrics: http://127.0.0.1:";
-  const std::size_t at = text.find(kBegin);
+  constexpr std::string_view kMetricsLine = "metrics: http://127.0.0.1:";
+  const std::size_t at = text.find(kMetricsLine);
   return at == text.npos || text.find("/metrics", at) == text.npos
              ? 0
-             : static_cast<std::uint16_t>(std::stoi(text.substr(at + kBegin.size())));
+             : static_cast<std::uint16_t>(std::stoi(text.substr(at + kMetricsLine.size())));
 }
 
 inline constexpr int kTries = 6000;  // a minute in all

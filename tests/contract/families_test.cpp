@@ -143,8 +143,8 @@ TEST(Fields, AcceptsEveryChoiceOfHelp) {
 
 TEST(Fields, RejectsNonsenseWithKeyAndPlace) {
   for (const Field& field : fields()) {
-    const std::set<std::string_view> free_text = {"index", "data", "cache-dir", "python",
-                                                  "command"};
+    const std::set<std::string_view> free_text = {"index",  "data",    "cache-dir",
+                                                  "python", "command", "directory"};
     std::vector<std::string_view> all_nonsense;
     if (field.name != "command") all_nonsense.push_back("");  // a program's word may be empty
     if (!free_text.contains(field.name) && !field.is_about(about::kSaved))

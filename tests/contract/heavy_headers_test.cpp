@@ -37,7 +37,7 @@ TEST_P(HeavyHeaders, LimitsFilesThatIncludeThem) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, HeavyHeaders,
-                         ::testing::Values(HeavyHeader{"CLI/CLI.hpp", 27},
+                         ::testing::Values(HeavyHeader{"CLI/CLI.hpp", 31},
                                            HeavyHeader{"nlohmann/json.hpp", 24},
                                            HeavyHeader{"fmt/ranges.h", 9},
                                            HeavyHeader{"iostream", 1}));

@@ -71,7 +71,7 @@ TEST(Comparability, FindsDifferenceOfEachRow) {
        }},
       {"the batch size is 8 in A and 64 in B",
        [](RunRecord& r) { r.config.loader.batch_size.value = 8; }},
-      {"A has no verdict: the run has 1 of the 20 steps",
+      {"A has no verdict: no step was measured",
        [](RunRecord& r) { r.ranks[0].rows = StepRows(); }},
       {"steps is 30 in A and 20 in B", [](RunRecord& r) { r.config.measure.steps.value = 30; }},
       {"the share of the data in the page cache is 10.0 % in A and 90.0 % in B",

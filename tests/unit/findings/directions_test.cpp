@@ -281,7 +281,7 @@ TEST(Findings, AdvisesOnlyWorkersThatMemoryHolds) {
   ASSERT_NE(more, nullptr);
   EXPECT_EQ(changes_to_text(more->changes), "num-workers=4");
   EXPECT_THAT(more->evidence,
-              HasSubstr("; 4 workers need about 4.00 GB, 3.00 GB more than now (3.50 GB are "
+              HasSubstr("; 4 workers need about 4.04 GB, 3.03 GB more than now (3.50 GB are "
                         "free); more do not fit"));
 }
 

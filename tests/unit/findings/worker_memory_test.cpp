@@ -16,10 +16,18 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-// A program whose only worker never rests, on many cores.
+// Replaces what the model measured.
+void set_batch_bytes(RunRecord& record, double bytes) {
+  std::erase_if(record.metrics, [](const Metric& one) { return one.name == "memory.batch_bytes"; });
+  for (RankRecord& rank : record.ranks) rank.delivered_bytes = 0;
+  if (bytes > 0) record.metrics.push_back({"memory.batch_bytes", "bytes", "", bytes});
+}
+
+// A program whose only worker never rests, on many cores. Its batches take no memory.
 RunRecord worker_run(double own, double free) {
   RunRecord record = test::run(
       "batch = 8\nsteps = 160\ncompute = 10ms\ncores = 16\nworkers = 1\ncost = decode=12ms");
+  set_batch_bytes(record, 0);
   record.metrics.push_back({"memory.worker_private_bytes", "bytes", "", own});
   record.metrics.push_back({"memory.free_bytes", "bytes", "", free});
   return record;
@@ -47,9 +55,8 @@ struct Advised {
 
 TEST(WorkerMemory, NamesMemoryInAnswer) {
   const Advised advised(worker_run(1e9, 60e9));
-  EXPECT_THAT(
-      advised.answer(),
-      HasSubstr("\nWhy:   10 workers need about 10 GB, 9 GB more than now (60 GB are free)"))
+  EXPECT_THAT(advised.answer(),
+              HasSubstr("\nWhy:   9 workers need about 9 GB, 8 GB more than now (60 GB are free)"))
       << advised.answer();
   const Finding* more = advised.find("too-few-workers");
   ASSERT_NE(more, nullptr);
@@ -64,7 +71,7 @@ TEST(WorkerMemory, LimitsAdvice) {
   ASSERT_NE(more, nullptr);
   EXPECT_EQ(changes_to_text(more->changes), "num-workers=4");
   EXPECT_TRUE(more->memory && more->memory->is_limit);
-  EXPECT_THAT(advised.answer(), HasSubstr("more do not fit"));
+  EXPECT_THAT(advised.answer(), HasSubstr("; more do\n       not fit"));
 }
 
 TEST(WorkerMemory, ReplacesAdviceIfThereIsNoRoom) {
@@ -108,6 +115,7 @@ TEST(WorkerMemory, GivesBoundBeforeFirstWorker) {
       "batch = 8\nsteps = 160\ncompute = 10ms\ncores = 4\nworkers = 0\ncost = decode=2ms");
   test::make_users_code(record);
   record.engine = "torch";
+  set_batch_bytes(record, 0);
   record.metrics.push_back({"memory.resident_bytes", "bytes", "", 4e9});
   record.metrics.push_back({"memory.free_bytes", "bytes", "", 20e9});
   const Advised advised(std::move(record));
@@ -125,14 +133,14 @@ TEST(WorkerMemory, KeepsToSharedMemory) {
   record.engine = "torch";
   record.config.loader.executor.value = Executor::processes;
   record.config.loader.prefetch_factor.value = 2;
-  record.metrics.push_back({"memory.batch_bytes", "bytes", "", 8e6});
+  set_batch_bytes(record, 8e6);
   record.metrics.push_back({"memory.shm_limit_bytes", "bytes", "", 64e6});
   record.metrics.push_back({"memory.shm_peak_bytes", "bytes", "", 16e6});
   const Advised advised(std::move(record));
   const Finding* more = advised.find("too-few-workers");
   ASSERT_NE(more, nullptr);
   ASSERT_FALSE(more->changes.empty());
-  EXPECT_LE(parse_count(more->changes.front().value), 4);
+  EXPECT_LE(parse_count(more->changes.front().value), 4) << advised.answer();
   ASSERT_TRUE(more->memory);
   EXPECT_TRUE(more->memory->is_shared);
 }
