@@ -180,7 +180,7 @@ constexpr OwnCall kOwnCalls[] = {
 };
 
 INSTANTIATE_TEST_SUITE_P(All, TorchApplyFrameworks, testing::ValuesIn(kOwnCalls),
-                         [](const auto& info) { return std::string(info.param.module); });
+                         [](const auto& one) { return std::string(one.param.module); });
 
 }  // namespace
 }  // namespace loaderscope::testing_cli

@@ -206,6 +206,7 @@ TEST_F(CudaResident, EndsWithSentenceWhenDeviceIsLostWhileLoading) {
   runtime_->lost_copy_bytes = 20'000;  // the data set alone is as large
   const std::string failure = failure_on_gpu(stored(photos));
   EXPECT_THAT(failure, HasSubstr("GPU 0: data set: the GPU was lost"));
+  runtime_->free_all();
 }
 
 }  // namespace
