@@ -53,6 +53,14 @@ std::vector<std::string> labelled(const AnswerLine& line, int width) {
   return lines;
 }
 
+// Leaves out the last words of a line that is too long. Keeps its indent.
+std::string shortened(const std::string& line, int width) {
+  if (count_columns(line) <= static_cast<std::size_t>(width)) return line;
+  const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
+  const std::string cut = wrapped(line.substr(indent), width - 4 - static_cast<int>(indent), 0);
+  return line.substr(0, indent) + cut.substr(0, cut.find('\n')) + " ...";
+}
+
 std::vector<std::string> bar_lines(const std::vector<AnswerBar>& bars, int width) {
   std::size_t name = 0, longest = 0;
   std::vector<std::string> shares, letters;
@@ -71,10 +79,7 @@ std::vector<std::string> bar_lines(const std::vector<AnswerBar>& bars, int width
       const std::size_t column = name + 11 + longest + 2;
       line = padded(std::move(line), column) + printable(bars[i].remark);
     }
-    if (count_columns(line) > static_cast<std::size_t>(width)) {
-      const std::string cut = wrapped(line, width - 4, 0);
-      line = cut.substr(0, cut.find('\n')) + " ...";
-    }
+    line = shortened(line, width);
     while (!line.empty() && line.back() == ' ') line.pop_back();
     lines.push_back(std::move(line));
   }
@@ -95,12 +100,7 @@ std::vector<std::string> picture(const Answer& answer, int width) {
   if (!answer.bars.empty()) return bar_lines(answer.bars, width);
   if (answer.table.empty()) return {};
   std::vector<std::string> lines = answer.table.lines(width);
-  for (std::string& line : lines) {
-    if (count_columns(line) > static_cast<std::size_t>(width)) {
-      const std::string cut = wrapped(line, width - 4, 0);
-      line = cut.substr(0, cut.find('\n')) + " ...";
-    }
-  }
+  for (std::string& line : lines) line = shortened(line, width);
   return lines;
 }
 

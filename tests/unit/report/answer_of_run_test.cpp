@@ -217,5 +217,17 @@ TEST(AnswerLines, KeepsNeededBeginOfAlso) {
   EXPECT_THAT(lines, testing::Contains("Also:  two were skipped"));
 }
 
+TEST(AnswerLines, KeepsIndentOfShortenedBar) {
+  Answer answer;
+  answer.headline = "GPU waits";
+  answer.bars = {
+      {"own code", 0.6, "Photos.__getitem__ (train_all_images.py:5), load_image (x.py:6)"}};
+  const std::vector<std::string> lines = answer_lines(answer);
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_THAT(lines[2], testing::StartsWith("  own code   60 %  ###"));
+  EXPECT_THAT(lines[2], testing::EndsWith(" ..."));
+  EXPECT_LE(lines[2].size(), 84U);
+}
+
 }  // namespace
 }  // namespace loaderscope
