@@ -103,6 +103,7 @@ RunRecord Job::run() {
   }
   end_or_leave_the_rest();
   measure();
+  trains_on_ = trains_on_ || has_running_trainer();  // a daemon may have joined meanwhile
   if (!child_.has_descendants()) consumption_.job_ended();
   const std::string failure = check_end();
   if (failure.empty()) return record();

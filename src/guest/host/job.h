@@ -58,6 +58,7 @@ class Job {
   void notice_stop(Nanos& last_pass);
   void read_pages();
   std::vector<JobProcess> running() const;  // processes that have joined
+  bool has_running_trainer() const;
   bool is_orphan(const GuestProcess& member) const;
   bool has_more_to_say(Nanos since_end) const;
   void watch_consumption();

@@ -42,14 +42,18 @@ bool Job::has_more_to_say(Nanos since_end) const {
   });
 }
 
+bool Job::has_running_trainer() const {
+  const std::vector<JobProcess> still_there = running();
+  return std::any_of(still_there.begin(), still_there.end(),
+                     [](const JobProcess& process) { return !process.is_worker; });
+}
+
 // Kills all remaining processes after a forced stop, or after the second signal of the user.
 // Otherwise kills only what orphans have started, and leaves the rest running.
 void Job::end_or_leave_the_rest() {
   has_remaining_ = child_.has_descendants();
-  const std::vector<JobProcess> still_there = running();
-  segments_.look(still_there, true);
-  trains_on_ = std::any_of(still_there.begin(), still_there.end(),
-                           [](const JobProcess& process) { return !process.is_worker; });
+  segments_.look(running(), true);
+  trains_on_ = has_running_trainer();
   if (stop_level_ > 1 || (second_signal_ && second_signal_->came())) {
     child_.end_all();
   } else {
