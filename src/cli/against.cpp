@@ -16,6 +16,7 @@
 #include "machine/machine.h"
 #include "record/family_traits.h"
 #include "report/answer/compare_words.h"
+#include "report/compare_text.h"
 #include "settings/engine_table.h"
 #include "source/cache_folder.h"
 
@@ -60,20 +61,6 @@ std::string with_times(std::string text) {
   return text;
 }
 
-std::string verdict_word(compare::Outcome outcome) {
-  switch (outcome) {
-    case compare::Outcome::better:
-      return "better";
-    case compare::Outcome::worse:
-      return "worse";
-    case compare::Outcome::same:
-      return "same";
-    case compare::Outcome::cannot_tell:
-      break;
-  }
-  return "cannot_tell";
-}
-
 bool is_finite(const Estimate& one) {
   return std::isfinite(one.mean) && std::isfinite(one.low) && std::isfinite(one.high);
 }
@@ -113,7 +100,7 @@ AgainstRun EarlierRun::compare_with(const RunRecord& record) const {
     const compare::Comparison comparison =
         compare::compare_two_runs(record_, record, known_noise(record_));
     const compare::ComparisonResult judgement = compare::judge(comparison);
-    against.verdict = verdict_word(judgement.verdict);
+    against.verdict = compare::outcome_word(judgement.verdict);
     against.sentence =
         compare::compare_headline(comparison, judgement, decide_gate(comparison, judgement));
     if (const compare::Difference* rate = judgement.find("samples-per-s")) {

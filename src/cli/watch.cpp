@@ -136,6 +136,14 @@ Nanos parse_time(const char* flag, const std::string& text, Nanos least) {
                        : "these processes have workers of a DataLoader: " + found);
 }
 
+template <class Options>
+void set_times(const WatchFlags& flags, Options& options) {
+  options.interval = parse_time("--interval", flags.interval, 100 * kMillisecond);
+  options.hang_after = parse_time("--hang-after", flags.hang_after, kSecond);
+  if (!flags.duration.empty())
+    options.duration = parse_time("--duration", flags.duration, kMillisecond);
+}
+
 watch::WatchOptions watch_options(const WatchFlags& flags) {
   constexpr std::int64_t kMaxPid = 1 << 22;
   if (flags.pid.empty() == flags.command.empty()) {
@@ -143,10 +151,7 @@ watch::WatchOptions watch_options(const WatchFlags& flags) {
     throw UsageError("watch: --pid and -- COMMAND exclude each other", "give one of the two");
   }
   watch::WatchOptions options;
-  options.interval = parse_time("--interval", flags.interval, 100 * kMillisecond);
-  options.hang_after = parse_time("--hang-after", flags.hang_after, kSecond);
-  if (!flags.duration.empty())
-    options.duration = parse_time("--duration", flags.duration, kMillisecond);
+  set_times(flags, options);
   if (flags.pid.empty()) return options;
   const std::int64_t pid = value_of("--pid", flags.pid, parse_count);
   if (pid < 1 || pid > kMaxPid)
@@ -219,10 +224,7 @@ ExitCode run_watch_all(const WatchFlags& flags) {
   if (!flags.answer.places().empty())
     throw UsageError("watch: --all has no result to save", "leave out --json and --html");
   watch::NodeOptions options;
-  options.interval = parse_time("--interval", flags.interval, 100 * kMillisecond);
-  options.hang_after = parse_time("--hang-after", flags.hang_after, kSecond);
-  if (!flags.duration.empty())
-    options.duration = parse_time("--duration", flags.duration, kMillisecond);
+  set_times(flags, options);
   const monitor::ExportOptions exports = export_options(flags.exports);
   if (!exports.is_on())
     throw UsageError("watch: --all needs --metrics or --otlp", "give --all --metrics :9400");

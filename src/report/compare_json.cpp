@@ -21,10 +21,6 @@ const std::vector<std::string_view>& outcomes() {
   return words;
 }
 
-std::string_view outcome_word(Outcome outcome) {
-  return outcomes().at(static_cast<std::size_t>(outcome));
-}
-
 const std::vector<std::string_view>& gates() {
   static const std::vector<std::string_view> words = {"passes", "fails", "untold"};
   return words;
@@ -290,6 +286,10 @@ void format_judgement(ResultVisitor& form, const Comparison& comparison) {
 }
 
 }  // namespace
+
+std::string_view outcome_word(Outcome outcome) {
+  return outcomes().at(static_cast<std::size_t>(outcome));
+}
 
 void describe_comparison(ResultVisitor& form, Comparison& comparison) {
   if (!form.reads()) format_judgement(form, comparison);

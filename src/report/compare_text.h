@@ -31,6 +31,7 @@ std::vector<std::string> acceptance_lines(const Comparison& comparison,
 
 std::string arm_text(const Arm& arm);  // "A: origin/main (3f2c1a9)"
 std::string verdict_word(const Difference& one);
+std::string_view outcome_word(Outcome outcome);  // "cannot_tell", as in JSON
 std::string change_line(const Difference& one);  // "decode +10.0 % (9.1 to 10.9) per sample"
 // A row of the table of what was looked at.
 inline const std::vector<std::string> kCellNames = {"", "A", "B", "change", "95 %", "verdict"};

@@ -13,8 +13,6 @@ import time
 
 SKIPPED = 77
 PROGRAM, TRAINER = os.path.abspath(sys.argv[1]), sys.argv[2]
-FACE = pathlib.Path(__file__).resolve().parents[2] / "src" / "python"
-sys.path.insert(0, str(FACE))
 if given := os.environ.get("LOADERSCOPE_TRACKERS_PYTHON"):
     sys.path.append(subprocess.run([given, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], check=True,
                                    capture_output=True, text=True).stdout.strip())
@@ -28,28 +26,12 @@ except ImportError as error:
     print(f"skipped: {error}; scripts/python-env and scripts/python-env trackers make Pythons that have it")
     sys.exit(SKIPPED)
 
-BATCH, STEPS, EPOCHS = 8, 60, 2
+from tiny_training import BATCH, Model, SlowSamples, lightning_module  # noqa: E402
+
+STEPS, EPOCHS = 60, 2
+SAMPLES = SlowSamples(STEPS, seconds=0.005)
 LONGEST_WRITE_S = 30
 RATE = "loaderscope/batches_per_s"
-
-
-class SlowSamples(torch.utils.data.Dataset):
-    def __len__(self):
-        return BATCH * STEPS
-
-    def __getitem__(self, i):
-        time.sleep(0.005)
-        return {"x": torch.ones(4), "labels": torch.tensor(i % 2)}
-
-
-class Model(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layer = torch.nn.Linear(4, 2)
-
-    def forward(self, x, labels):
-        logits = self.layer(x)
-        return {"loss": torch.nn.functional.cross_entropy(logits, labels), "logits": logits}
 
 
 def train_lightning(folder, uri):
@@ -57,23 +39,12 @@ def train_lightning(folder, uri):
     import loaderscope.lightning
     from lightning.pytorch import loggers
 
-    class Module(lightning.LightningModule):
-        def __init__(self):
-            super().__init__()
-            self.model = Model()
-
-        def training_step(self, batch, _):
-            return self.model(**batch)["loss"]
-
-        def configure_optimizers(self):
-            return torch.optim.SGD(self.parameters(), 0.1)
-
     trackers = [loggers.WandbLogger(save_dir=folder, offline=True), loggers.MLFlowLogger(tracking_uri=uri),
                 loggers.TensorBoardLogger(folder), loggers.CSVLogger(folder)]
     trainer = lightning.Trainer(
         max_epochs=EPOCHS, callbacks=[loaderscope.lightning.Watch(interval="200ms", show=False)], accelerator="cpu",
         logger=trackers, enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False)
-    trainer.fit(Module(), torch.utils.data.DataLoader(SlowSamples(), batch_size=BATCH, num_workers=2))
+    trainer.fit(lightning_module(), torch.utils.data.DataLoader(SAMPLES, batch_size=BATCH, num_workers=2))
     csv, = glob.glob(f"{folder}/**/metrics.csv", recursive=True)
     assert RATE in pathlib.Path(csv).read_text().splitlines()[0]
     return trackers[1].run_id
@@ -88,7 +59,7 @@ def train_transformers(folder, uri):
         folder, num_train_epochs=EPOCHS, per_device_train_batch_size=BATCH, dataloader_num_workers=2, use_cpu=True,
         report_to=["wandb", "mlflow", "tensorboard"], save_strategy="no", disable_tqdm=True)
     watch = loaderscope.transformers.Watch(interval="200ms", show=False)
-    transformers.Trainer(model=Model(), args=how, train_dataset=SlowSamples(), callbacks=[watch]).train()
+    transformers.Trainer(model=Model(), args=how, train_dataset=SAMPLES, callbacks=[watch]).train()
     return mlflow.last_active_run().info.run_id
 
 
