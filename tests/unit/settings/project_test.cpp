@@ -51,6 +51,25 @@ TEST(Project, NamesLineOfDamagedFile) {
   EXPECT_THAT(error_of_project("a = 1\nsteps = 1979-05-27\n"),
               HasSubstr("x.toml:2: steps is no text, number, true or false"));
   EXPECT_THAT(error_of_project("a = \"\\u0000\"\n"), HasSubstr("x.toml:1: a has a zero byte"));
+  for (const std::string header : {"[@run]", "[=]", "[\f]", "[[,]]", "[\xc2\xa0=]"})
+    EXPECT_THAT(error_of_project("\na = 1\n" + header + "\nb = 2\n"),
+                HasSubstr("x.toml:3: no TOML"))
+        << header;
+}
+
+TEST(Project, ReadsLettersOutsideOfAscii) {
+  const auto lines = parse_project(
+      "\xef\xbb\xbf# caf\u00e9\ndata = \"\u30c7\u30fc\u30bf/~/caf\u00e9~41\"\n\"\u00e9\" = "
+      "'a\u00e9'\n",
+      "x.toml", false);
+  ASSERT_TRUE(lines);
+  EXPECT_THAT(*lines,
+              testing::UnorderedElementsAre(
+                  ProjectLine{"x.toml:2", "", "data", "\u30c7\u30fc\u30bf/~/caf\u00e9~41", false},
+                  ProjectLine{"x.toml:3", "", "\u00e9", "a\u00e9", false}));
+  EXPECT_THAT(error_of_project("\n\u00e9 = 1\n"), HasSubstr("x.toml:2: no TOML"));
+  EXPECT_THAT(error_of_project("\na = \"\xc3\"\n"),
+              HasSubstr("x.toml:2: no TOML: a letter is no UTF-8"));
 }
 
 // A folder of files, removed afterwards.
