@@ -32,7 +32,11 @@ function(loaderscope_discover_groups name label environment)
 endfunction()
 
 function(loaderscope_discover name label environment filter)
+  set(cost 1)
+  if(label MATCHES torch)
+    set(cost 10)  # seconds, most for the import of PyTorch
+  endif()
   gtest_discover_tests(${name}
     TEST_FILTER "${filter}" DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 300
-    PROPERTIES ENVIRONMENT ${environment} LABELS ${label} TIMEOUT 300)
+    PROPERTIES ENVIRONMENT ${environment} LABELS ${label} TIMEOUT 300 COST ${cost})
 endfunction()

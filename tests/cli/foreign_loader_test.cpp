@@ -68,7 +68,7 @@ TEST(ForeignLoader, RejectsUnsupportedSettings) {
 TEST(ForeignLoader, RunsEachFunctionInSweep) {
   const std::string axis = "loader=" + foreign("sleeps") + "," + foreign("hurries");
   const Ended ended = run_binary({"sweep", "--vary", axis, "--compute", "1ms", "--steps", "20",
-                                  "--json", "-", "--budget", "30s"});
+                                  "--json", "-", "--budget", "10s"});
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   const json cases = json::parse(ended.out).at("cases");
   ASSERT_EQ(cases.size(), 2U);
