@@ -34,8 +34,9 @@ void write_answers_page(std::ostream& out, const std::string& title,
                            escape_xml(shown.result.tool_version));
   for (std::size_t i = 0; i < results.size(); ++i)
     sheet.body += titled_answer(results[i], i == drawn ? pictures : "", words);
-  sheet.body += fmt::format("<h1>More pictures: {}</h1>\n", escape_xml(shown.heading)) + pictures +
-                words.section();
+  sheet.body += fmt::format("<section>\n<h2>More pictures: {}</h2>\n</section>\n",
+                            escape_xml(shown.heading)) +
+                pictures + words.section();
   page::write_sheet(out, sheet);
 }
 
