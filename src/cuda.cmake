@@ -13,13 +13,16 @@ if(LOADERSCOPE_CUDA12)
   set(CUDAToolkit_LIBRARY_ROOT ${LOADERSCOPE_CUDA12})
   set(CUDAToolkit_INCLUDE_DIRS ${LOADERSCOPE_CUDA12}/include)
   set(CUDAToolkit_LIBRARY_DIR ${LOADERSCOPE_CUDA12}/lib64)
+  if(CMAKE_CROSSCOMPILING)
+    list(APPEND CMAKE_FIND_ROOT_PATH ${LOADERSCOPE_CUDA12})  # headers are searched in such folders alone
+  endif()
   find_package(Threads REQUIRED)
   add_library(CUDA::cudart_static STATIC IMPORTED GLOBAL)
   set_target_properties(CUDA::cudart_static PROPERTIES
     IMPORTED_LOCATION ${CUDAToolkit_LIBRARY_DIR}/libcudart_static.a
     INTERFACE_INCLUDE_DIRECTORIES ${CUDAToolkit_INCLUDE_DIRS}
     INTERFACE_LINK_LIBRARIES "Threads::Threads;${CMAKE_DL_LIBS};rt")
-else()
+elseif(NOT CMAKE_CROSSCOMPILING)  # an installed toolkit is for this machine
   find_package(CUDAToolkit QUIET)
   if(CUDAToolkit_FOUND AND TARGET CUDA::cudart_static AND CUDAToolkit_NVCC_EXECUTABLE)
     if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
@@ -55,14 +58,17 @@ function(loaderscope_cuda_sources target)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-fmad=false>)
     return()
   endif()
-  set(gpus --cuda-gpu-arch=sm_75 --cuda-gpu-arch=sm_80 --cuda-gpu-arch=sm_86 --cuda-gpu-arch=sm_90
+  set(machines --cuda-gpu-arch=sm_75 --cuda-gpu-arch=sm_80 --cuda-gpu-arch=sm_86 --cuda-gpu-arch=sm_90
     --no-cuda-include-ptx=all --cuda-include-ptx=sm_90)  # newer ones from this PTX, by scripts/cuda12/fatbinary
+  if(CMAKE_CROSSCOMPILING)
+    list(APPEND machines --target=${CMAKE_CXX_COMPILER_TARGET} --sysroot=${CMAKE_SYSROOT})
+  endif()
   foreach(source ${ARGN})
     get_filename_component(name ${source} NAME_WE)
     get_filename_component(source ${source} ABSOLUTE)
     set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}.cu.o)
     add_custom_command(OUTPUT ${object}
-      COMMAND ${LOADERSCOPE_CUDA_CLANG} -x cuda --cuda-path=${LOADERSCOPE_CUDA12} ${gpus} -Wno-unknown-cuda-version
+      COMMAND ${LOADERSCOPE_CUDA_CLANG} -x cuda --cuda-path=${LOADERSCOPE_CUDA12} ${machines} -Wno-unknown-cuda-version
         -std=c++17 -O3 -ffp-contract=off -fPIC -Wall -Wextra -Werror -I${PROJECT_SOURCE_DIR}/src -I${PROJECT_SOURCE_DIR}/include
         -I${PROJECT_SOURCE_DIR}/tests -MD -MT ${object} -MF ${object}.d -c ${source} -o ${object}
       DEPENDS ${source} DEPFILE ${object}.d VERBATIM)
