@@ -25,8 +25,11 @@ if(LOADERSCOPE_PORTABLE)
     loaderscope_link_older_glibc(${programs} loaderscope_guest)
   endif()
   set(glibc "^(ld-linux-x86-64|lib(c|m|dl|rt|pthread))\\.so")
-  install(TARGETS loaderscope
-    RUNTIME_DEPENDENCIES PRE_EXCLUDE_REGEXES ${glibc} POST_EXCLUDE_REGEXES ${glibc}
+  set(dependencies RUNTIME_DEPENDENCIES PRE_EXCLUDE_REGEXES ${glibc} POST_EXCLUDE_REGEXES ${glibc})
+  if(CMAKE_CROSSCOMPILING)
+    set(dependencies)  # CMake looks for them on this machine alone; scripts/check-package refuses a missing library
+  endif()
+  install(TARGETS loaderscope ${dependencies}
     RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
     LIBRARY DESTINATION ${carried})
 else()
@@ -76,7 +79,7 @@ if(TARGET loaderscope_cupti_check)
 endif()
 
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
-set(CPACK_PACKAGE_FILE_NAME loaderscope-${PROJECT_VERSION}-linux-x86_64)
+set(CPACK_PACKAGE_FILE_NAME loaderscope-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR})
 set(CPACK_GENERATOR TGZ)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_PACKAGE_CONTACT "The authors of loaderscope <loaderscope@localhost>")

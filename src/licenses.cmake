@@ -5,7 +5,7 @@ set(licenses ${CMAKE_INSTALL_DOCDIR}/licenses)
 # loaderscope_install_terms(WHERE PACKAGE...): WHERE has the arguments of install() after the destination.
 function(loaderscope_install_terms component)
   foreach(package ${ARGN})
-    set(terms /usr/share/doc/${package}/copyright)
+    set(terms ${CMAKE_SYSROOT}/usr/share/doc/${package}/copyright)
     if(NOT EXISTS ${terms})
       message(WARNING "The terms of ${package} are not in ${terms}: what is built here is for this machine, not to be given away.")
       continue()
@@ -47,6 +47,9 @@ endif()
 # Packages of which something is part of the program: scripts/packaging/sbom reads these lines.
 list(JOIN packages "\n" lines)
 set(lines "${lines}\nlibstdc++6\nlibgcc-s1\n")
+if(CMAKE_SYSROOT)
+  string(PREPEND lines "root ${CMAKE_SYSROOT}\n")  # folder of these packages
+endif()
 if(LOADERSCOPE_STATIC)
   string(APPEND lines "libc6-dev\n")
 endif()

@@ -13,6 +13,9 @@ if(LOADERSCOPE_STATIC_LIBRARIES)
       IMPORTED_SONAME_RELEASE "")
   endforeach()
   list(PREPEND CMAKE_LIBRARY_PATH ${LOADERSCOPE_STATIC_LIBRARIES})
+  if(CMAKE_CROSSCOMPILING)
+    list(APPEND CMAKE_FIND_ROOT_PATH ${LOADERSCOPE_STATIC_LIBRARIES})  # libraries are searched in such folders alone
+  endif()
   set(CMAKE_SKIP_BUILD_RPATH ON)  # their folder is on this machine alone
   set(ZLIB_USE_STATIC_LIBS ON)
 endif()
