@@ -19,12 +19,15 @@ cmake -G Ninja -S . -B "$WORK/build" -DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_CXX_FLA
   -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1 -D_GLIBCXX_ASSERTIONS" -DLOADERSCOPE_FUZZ=ON -DLOADERSCOPE_SANITIZE="$sanitize" \
   -DLOADERSCOPE_PORTABLE=ON -DLOADERSCOPE_STATIC_LIBRARIES="$libraries" -DLOADERSCOPE_WITHOUT=FFMPEG \
   -DLOADERSCOPE_BUILD_TESTS=OFF -DLOADERSCOPE_BUILD_BENCH=OFF -DCMAKE_DISABLE_FIND_PACKAGE_CUDAToolkit=ON \
+  -DLOADERSCOPE_FUZZING_ENGINE="${LIB_FUZZING_ENGINE:--fsanitize=fuzzer}" \
   -DCMAKE_EXE_LINKER_FLAGS="-static-libstdc++ -static-libgcc"
 if [[ -z ${FUZZERS-} ]]; then
-  FUZZERS=$(cmake --build "$WORK/build" --target help | sed -nE 's/^fuzz_([a-z_]+): phony$/\1/p')
+  # libcurl has no static form here, and its library that is loaded brings thirty others.
+  FUZZERS=$(find tests/fuzz -maxdepth 1 -name '*_fuzz.cpp' ! -name answers_fuzz.cpp -printf '%f\n' | sed 's/_fuzz\.cpp$//' | sort)
 fi
-for name in $FUZZERS; do
-  cmake --build "$WORK/build" --target "fuzz_$name"
+read -ra names <<<"${FUZZERS//$'\n'/ }"
+cmake --build "$WORK/build" --target "${names[@]/#/fuzz_}"  # fails if a program is missing
+for name in "${names[@]}"; do
   cp "$WORK/build/fuzz_$name" "$OUT/"
-  (cd "tests/fuzz/corpus/$name" && zip -q -r "$OUT/fuzz_${name}_seed_corpus.zip" .)
+  (cd "tests/fuzz/corpus/$name" && zip -q -r -FS "$OUT/fuzz_${name}_seed_corpus.zip" .)
 done
