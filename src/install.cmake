@@ -83,6 +83,12 @@ set(CPACK_PACKAGE_FILE_NAME loaderscope-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_
 set(CPACK_GENERATOR TGZ)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_PACKAGE_CONTACT "The authors of loaderscope <loaderscope@localhost>")
+set(CPACK_PACKAGE_VENDOR "The authors of loaderscope")
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/package_description.txt @ONLY CONTENT [[
+loaderscope finds the part of a data loader that makes a GPU wait, and prints
+the line to change. It measures PyTorch programs and simulated pipelines.
+]])
+set(CPACK_PACKAGE_DESCRIPTION_FILE ${PROJECT_BINARY_DIR}/package_description.txt)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "python3, ffmpeg")
@@ -95,7 +101,11 @@ endif()
 set(CPACK_RPM_FILE_NAME RPM-DEFAULT)
 set(CPACK_RPM_PACKAGE_LICENSE Apache-2.0)
 set(CPACK_RPM_PACKAGE_GROUP Development/Tools)
-set(CPACK_RPM_SPEC_MORE_DEFINE "%define _build_id_links none")
+# The same files give the same bytes if SOURCE_DATE_EPOCH is set.
+set(CPACK_RPM_SPEC_MORE_DEFINE "%define _build_id_links none
+%define _buildhost localhost
+%define use_source_date_epoch_as_buildtime 1
+%define clamp_mtime_to_source_date_epoch 1")
 foreach(folder man man/man1 man/man7 bash-completion bash-completion/completions zsh zsh/vendor-completions
     fish fish/vendor_completions.d doc)
   list(APPEND CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION /usr/share/${folder})  # the system's folders
