@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "analysis/findings/worker_memory.h"
 #include "analysis/host_subset.h"
 #include "cli/command.h"
 #include "cli/command_flags.h"
@@ -144,6 +145,7 @@ WhatIf predicted_answer(const FittedBase& base, const Changes& changes) {
                             answer.predicted->samples_per_s);
     }
     note_short_memory(*base.record, predicted, answer);
+    answer.memory = memory_of_loader(FindingInput(*base.record, analysis), predicted.config.loader);
     if (const std::string note = short_run_note(*base.record, analysis); !note.empty())
       answer.notes.push_back(note);
   } else {

@@ -1,6 +1,7 @@
 // Members of the result of a run, and the parts that all kinds of results share.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,9 @@ void describe_run(ResultVisitor& form, RunRecord& record, Analysis& analysis, Js
 void describe_answer(ResultVisitor& form, const RunConfig& config, Analysis& analysis);
 void describe_fit_errors(ResultVisitor& form, GoodnessOfFit& fit);
 void describe_history(ResultVisitor& form, PastPredictions& past);
+// Member `memory` of a fix or of changes.
+void describe_memory(ResultVisitor& form, std::optional<WorkerMemory>& memory,
+                     std::string_view sentence);
 void describe_waste(ResultVisitor& form, Analysis& analysis);
 void describe_proof(ResultVisitor& form, Proof& proof);
 void describe_against(ResultVisitor& form, AgainstRun& against);

@@ -122,18 +122,8 @@ void describe_finding(ResultVisitor& form, const RunConfig& config, Finding& fin
                     {"reader", "administrator"},
                     "the role that can apply the fix: the user who starts the training, or an "
                     "administrator of the machine");
-    form.if_there("memory", finding.memory.has_value(), AbsentValue::left_out, [&] {
-      const WorkerMemory memory = finding.memory.value_or(WorkerMemory{});
-      form.object("memory", "of the workers that it asks for; absent if that is little", [&] {
-        form.shown("workers", memory.workers, "of all ranks of a host");
-        form.shown("needed_bytes", memory.needed, "by all of them", kNotNegative);
-        form.shown("more_bytes", memory.more, "part of it that is not in use yet", kNotNegative);
-        form.shown("free_bytes", memory.free, "free for it; 0: not known", kNotNegative);
-        form.shown("shared", memory.is_shared, "the bytes are of /dev/shm");
-        form.shown("bound", memory.is_bound, "no worker was measured: they need at most this");
-        form.shown("limit", memory.is_limit, "more workers would not fit");
-      });
-    });
+    describe_memory(form, finding.memory,
+                    "of the workers that it asks for; absent if that is little");
     form.shown("waited", finding.waited,
                "share of the window that is waited on its account; 0 where it is not about waiting",
                kNotNegative);
@@ -261,6 +251,21 @@ void describe_answer(ResultVisitor& form, const RunConfig& config, Analysis& ana
                 [&](RequiredPrefetchDepth& depth) { describe_depth(form, depth); });
   form.optional("what_it_takes", analysis.what_it_takes, AbsentValue::left_out,
                 [&](TargetOptions& takes) { describe_what_it_takes(form, takes); });
+}
+
+void describe_memory(ResultVisitor& form, std::optional<WorkerMemory>& memory,
+                     std::string_view sentence) {
+  form.optional("memory", memory, AbsentValue::left_out, [&](WorkerMemory& known) {
+    form.object("memory", sentence, [&] {
+      form.whole("workers", known.workers, "of all ranks of a host");
+      form.real("needed_bytes", known.needed, "by all of them", kNotNegative);
+      form.real("more_bytes", known.more, "part of it that is not in use yet", kNotNegative);
+      form.real("free_bytes", known.free, "free for it; 0: not known", kNotNegative);
+      form.flag("shared", known.is_shared, "the bytes are of /dev/shm");
+      form.flag("bound", known.is_bound, "no worker was measured: they need at most this");
+      form.flag("limit", known.is_limit, "more workers would not fit");
+    });
+  });
 }
 
 void describe_waste(ResultVisitor& form, Analysis& analysis) {

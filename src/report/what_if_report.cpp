@@ -236,6 +236,7 @@ void write_what_if_text(TextReport& reading, const WhatIf& answer, const ReportS
           answer.gpu->own_stream_sentence(), answer.gpu->basis_sentence()})
       screen.line(LinePriority::advice, capitalised(text));
   }
+  if (answer.memory) screen.line(LinePriority::advice, answer.memory->sentence());
   screen.line(LinePriority::advice, verified_line(answer));
   screen.line(LinePriority::advice, trust_line(answer));
   add_cases(screen, answer, style);
@@ -268,6 +269,7 @@ void describe_what_if(ResultVisitor& form, WhatIf& answer) {
   describe_storage(form, answer);
   describe_resident(form, answer);
   describe_gpu(form, answer);
+  describe_memory(form, answer.memory, "of the workers with the changes; absent if that is little");
   describe_columns(form, answer);
   describe_trust(form, answer);
   form.texts("notes", answer.notes,

@@ -35,6 +35,7 @@ struct WhatIf {
   std::vector<StorageValue> storage;    // changed values of the storage, and their values in the
                                         // base case
   std::optional<GpuWork> gpu;           // price of work that moves to the GPU; empty if none does
+  std::optional<WorkerMemory> memory;   // memory of the added workers, if it is much
   std::optional<GoodnessOfFit> fit;
   std::optional<ResidentGain> resident;  // set if the change keeps the data set on the device
   PastPredictions history;               // accuracy of earlier predictions

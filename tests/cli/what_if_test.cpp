@@ -54,6 +54,34 @@ TEST_F(WhatIf, SavesTheAnswer) {
   EXPECT_EQ(answer.at("fit").at("rate_error"), 0.0);
 }
 
+// The model has no memory. Its result gets that of a real run, in which a worker takes 1 GB.
+TEST_F(WhatIf, NamesMemoryOfMoreWorkers) {
+  const std::string path = saved_run();
+  json result = json::parse(folder_.read("r.json"));
+  for (const auto& [name, bytes] :
+       {std::pair("worker_private_bytes", 1e9), std::pair("free_bytes", 20e9)}) {
+    result["memory"][name] = bytes;
+    result["metrics"].push_back(
+        {{"name", std::string("memory.") + name}, {"unit", "bytes"}, {"help", ""}});
+  }
+  folder_.write("r.json", result.dump());
+  const Ended ended =
+      run_binary({"what-if", path, "--set", "workers=4", "--json", folder_.path("w.json")});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("\n4 workers need about 4.0"));
+  EXPECT_THAT(ended.out, HasSubstr(" more than now (20.0 GB are free)\n"));
+  const json memory = json::parse(folder_.read("w.json")).at("memory");
+  EXPECT_EQ(memory.at("workers"), 4);
+  EXPECT_GE(memory.at("needed_bytes"), 4e9);
+  EXPECT_EQ(memory.at("free_bytes"), 20e9);
+  EXPECT_THAT(run_binary({"report", folder_.path("w.json")}).out,
+              HasSubstr("\n4 workers need about 4.0"));
+  EXPECT_THAT(run_binary({"what-if", path, "--set", "workers=2"}).out,
+              Not(HasSubstr("need about")));
+  EXPECT_THAT(run_binary({"what-if", path, "--set", "workers=40"}).out,
+              HasSubstr("; they do not fit\n"));
+}
+
 TEST_F(WhatIf, VerifiesByARun) {
   const Ended ended = run_binary({"what-if", saved_run(), "--set", "workers=4", "--verify"});
   ASSERT_EQ(ended.exit_code, 0) << ended.err;

@@ -41,7 +41,7 @@ double bytes_of_batch(const FindingInput& facts) {
 
 // A worker that starts by fork shares the memory of the trainer at first. It copies the pages that
 // one of the two writes, so it takes no more than the trainer has.
-BytesOfWorker bytes_of_worker(const FindingInput& facts) {
+BytesOfWorker bytes_of_worker(const FindingInput& facts, std::int64_t prefetch_factor) {
   const LoaderConfig& loader = facts.config.loader;
   const bool is_program = is_guest_engine(facts.record.engine);
   BytesOfWorker bytes;
@@ -53,9 +53,13 @@ BytesOfWorker bytes_of_worker(const FindingInput& facts) {
   if (bytes.own <= 0 && (is_program || is_model_engine(facts.record.engine))) return {};
   // A loader whose workers share the samples of a batch has a number of batches of its own.
   if (loader.task == TaskShape::batch)
-    bytes.batches = bytes_of_batch(facts) * static_cast<double>(loader.prefetch_factor);
+    bytes.batches = bytes_of_batch(facts) * static_cast<double>(prefetch_factor);
   bytes.is_shared = is_program && facts.metric(metric::memory_shm_limit_bytes) > 0;
   return bytes;
+}
+
+BytesOfWorker bytes_of_worker(const FindingInput& facts) {
+  return bytes_of_worker(facts, facts.config.loader.prefetch_factor);
 }
 
 std::optional<double> free_memory(const FindingInput& facts) {
@@ -93,41 +97,46 @@ std::optional<std::int64_t> workers_in_memory(const FindingInput& facts) {
   return most;
 }
 
-std::optional<WorkerMemory> memory_of_changes(const FindingInput& facts, const Changes& changes) {
+std::optional<WorkerMemory> memory_of_loader(const FindingInput& facts, const LoaderConfig& then) {
   constexpr double kMuch = 1e9, kMuchOfFree = 0.1;
-  const auto change = std::find_if(changes.begin(), changes.end(),
-                                   [](const Change& one) { return one.key == "num-workers"; });
-  const BytesOfWorker worker = bytes_of_worker(facts);
-  if (change == changes.end() || worker.all() <= 0) return std::nullopt;
-  const std::int64_t workers = parse_count(change->value);
-  const std::int64_t more = workers - facts.config.loader.num_workers;
-  if (more <= 0) return std::nullopt;
+  const LoaderConfig& now = facts.config.loader;
+  const BytesOfWorker worker = bytes_of_worker(facts, then.prefetch_factor);
+  const std::int64_t added = then.num_workers - now.num_workers;
+  if (worker.all() <= 0 || added <= 0) return std::nullopt;
   const double ranks = ranks_of_host(facts);
+  const double workers = ranks * static_cast<double>(then.num_workers);
+  const double workers_now = ranks * static_cast<double>(now.num_workers);
+  const BytesOfWorker worker_now = bytes_of_worker(facts);
+  const double more_batches = workers * worker.batches - workers_now * worker_now.batches;
   WorkerMemory memory;
-  memory.workers = std::llround(static_cast<double>(workers) * ranks);
+  memory.workers = std::llround(workers);
   memory.is_bound = worker.is_bound;
-  const auto set = [&](double each, double free, bool is_shared) {
-    memory.needed = static_cast<double>(workers) * ranks * each;
-    memory.more = static_cast<double>(more) * ranks * each;
-    memory.free = free;
-    memory.is_shared = is_shared;
-  };
-  set(worker.all(), free_memory(facts).value_or(0), false);
+  memory.needed = workers * worker.all();
+  memory.more = std::max(0.0, (workers - workers_now) * worker.own + more_batches);
+  memory.free = free_memory(facts).value_or(0);
   // The tighter of the two is the one to know.
   const auto shared = free_shared(facts);
-  const double more_batches = static_cast<double>(more) * ranks * worker.batches;
   if (worker.is_shared && shared && memory.more < kMuchOfFree * memory.free &&
-      more_batches >= kMuchOfFree * *shared)
-    set(worker.batches, *shared, true);
-  const auto most = workers_in_memory(facts);
-  memory.is_limit = most && more == *most;
+      more_batches >= kMuchOfFree * *shared) {
+    memory.needed = workers * worker.batches;
+    memory.more = more_batches;
+    memory.free = *shared;
+    memory.is_shared = true;
+  }
+  memory.is_limit = workers_in_memory(facts) == added;
   const bool is_much =
       memory.more >= kMuch || (memory.free > 0 && memory.more >= kMuchOfFree * memory.free);
   return is_much || memory.is_limit ? std::optional(memory) : std::nullopt;
 }
 
 void add_memory(const FindingInput& facts, Finding& finding) {
-  finding.memory = memory_of_changes(facts, finding.changes);
+  const Changes& changes = finding.changes;
+  const auto change = std::find_if(changes.begin(), changes.end(),
+                                   [](const Change& one) { return one.key == "num-workers"; });
+  if (change == changes.end()) return;
+  LoaderConfig then = facts.config.loader;
+  then.num_workers.value = parse_count(change->value);
+  finding.memory = memory_of_loader(facts, then);
   if (finding.memory) finding.evidence += "; " + finding.memory->sentence();
 }
 
@@ -146,7 +155,11 @@ std::string WorkerMemory::sentence() const {
                   is_bound ? "at most" : "about", size_words(needed, is_shared));
   if (more < needed) text += fmt::format(", {} more than now", format_size(more));
   if (free > 0) text += fmt::format(" ({} are free)", format_size(free));
-  if (is_limit) text += "; more do not fit";
+  if (is_limit) {
+    text += "; more do not fit";
+  } else if (!fits() && !is_bound) {
+    text += "; they do not fit";
+  }
   return text;
 }
 

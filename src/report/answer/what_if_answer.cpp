@@ -129,6 +129,7 @@ Answer answer_what_if(const WhatIf& what_if) {
   if (!what_if.predicted && can_be_run) answer.first.push_back({"Next", "--verify (measures it)"});
   if (const std::string why = what_if_why(what_if); !why.empty())
     answer.first.push_back({"Why", why});
+  if (what_if.memory) answer.first.push_back({"Why", plain_figures(what_if.memory->sentence())});
   if (what_if.gpu && what_if.predicted) add_gpu_lines(*what_if.gpu, answer);
   answer.table = what_if_table(what_if);
   std::string more = "-v, --html page.html";

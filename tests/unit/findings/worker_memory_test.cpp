@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/findings/worker_memory.h"
 #include "loaderscope/predict.h"
 #include "report/answer/answers.h"
 #include "unit/findings/users_code.h"
@@ -98,7 +99,7 @@ WorkerMemory sixteen(double needed, double more, double free) {
 
 TEST(WorkerMemory, PrintsNeededAndFree) {
   EXPECT_EQ(sixteen(14e9, 14e9, 12e9).sentence(),
-            "16 workers need about 14.0 GB (12.0 GB are free)");
+            "16 workers need about 14.0 GB (12.0 GB are free); they do not fit");
   EXPECT_FALSE(sixteen(14e9, 14e9, 12e9).fits());
   WorkerMemory shared = sixteen(2e9, 1e9, 5e9);
   shared.is_shared = true;
@@ -107,6 +108,32 @@ TEST(WorkerMemory, PrintsNeededAndFree) {
   WorkerMemory bound = sixteen(2e9, 2e9, 0);
   bound.is_bound = true;
   EXPECT_EQ(bound.sentence(), "16 workers need at most 2.00 GB");
+}
+
+// The settings of a what-if, which may ask for more workers than there is room for.
+TEST(WorkerMemory, CoversAnyNumberOfWorkers) {
+  RunRecord record = worker_run(1e9, 20e9);
+  set_batch_bytes(record, 1e8);
+  record.config.loader.prefetch_factor.value = 2;
+  const Analysis analysis = analyse(record);
+  const FindingInput facts(record, analysis);
+  LoaderConfig then = record.config.loader;
+  EXPECT_FALSE(memory_of_loader(facts, then));
+  then.num_workers.value = 9;
+  then.prefetch_factor.value = 4;
+  std::optional<WorkerMemory> memory = memory_of_loader(facts, then);
+  ASSERT_TRUE(memory);
+  EXPECT_EQ(memory->workers, 9);
+  EXPECT_DOUBLE_EQ(memory->needed, 9 * 1.4e9);
+  EXPECT_DOUBLE_EQ(memory->more, 9 * 1.4e9 - 1.2e9);
+  EXPECT_TRUE(memory->fits());
+  then.num_workers.value = 64;
+  memory = memory_of_loader(facts, then);
+  ASSERT_TRUE(memory);
+  EXPECT_FALSE(memory->fits());
+  record.metrics.clear();
+  for (RankRecord& rank : record.ranks) rank.delivered_bytes = 0;
+  EXPECT_FALSE(memory_of_loader(facts, then));
 }
 
 // A trainer without workers has 4 GB, of which a forked worker copies what it writes.

@@ -194,6 +194,14 @@ TEST(AnswerOfWhatIf, DropsAboutIfPastPredictionsHeld) {
             "Predicted with num_workers=16: 434 -> 800 samples/s");
 }
 
+TEST(AnswerOfWhatIf, NamesMemoryOfMoreWorkers) {
+  WhatIf what_if = more_workers();
+  what_if.memory = WorkerMemory{.workers = 16, .needed = 16e9, .more = 12e9, .free = 60e9};
+  EXPECT_THAT(text_of_answer(answer_what_if(what_if)),
+              HasSubstr("\nWhy:   16 workers need about 16 GB, 12 GB more than now (60 GB are "
+                        "free)\n"));
+}
+
 WhatIf work_on_gpu() {
   WhatIf what_if = more_workers();
   what_if.changes = {{"decode", "hw"}};
