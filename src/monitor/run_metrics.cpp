@@ -19,19 +19,6 @@ Nanos total_stall(const RunningAccount& account) {
   return sum;
 }
 
-RunningAccount difference(const RunningAccount& before, const RunningAccount& now) {
-  RunningAccount recent = now;
-  recent.compute -= before.compute;
-  recent.window -= before.window;
-  recent.queued -= before.queued;
-  recent.steps -= before.steps;
-  recent.ready -= before.ready;
-  recent.samples -= before.samples;
-  for (const auto& word : Words<Cause>::table())
-    recent.stall[word.value] -= before.stall[word.value];
-  return recent;
-}
-
 }  // namespace
 
 std::span<const std::string_view> run_limits() {
@@ -76,7 +63,8 @@ RunningAccount RecentAccount::add(Nanos now, const RunningAccount& account) {
   if (!earlier_.empty() && account.steps < earlier_.back().account.steps) earlier_.clear();
   while (earlier_.size() > 1 && now - earlier_[1].at >= kTime) earlier_.pop_front();
   const bool has_minute = !earlier_.empty() && now - earlier_.front().at >= kTime;
-  RunningAccount recent = has_minute ? difference(earlier_.front().account, account) : account;
+  RunningAccount recent = account;
+  if (has_minute) recent.subtract(earlier_.front().account);
   if (earlier_.empty() || now - earlier_.back().at >= kApart) earlier_.push_back({now, account});
   return recent;
 }

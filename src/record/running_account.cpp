@@ -25,6 +25,16 @@ void RunningAccount::add(const RunningAccount& others) {
   ranks += others.ranks;
 }
 
+void RunningAccount::subtract(const RunningAccount& earlier) {
+  compute -= earlier.compute;
+  window -= earlier.window;
+  for (std::size_t c = 0; c < kCauses; ++c) stall.at(c) -= earlier.stall.at(c);
+  steps -= earlier.steps;
+  samples -= earlier.samples;
+  queued -= earlier.queued;
+  ready -= earlier.ready;
+}
+
 void RunningAccountObserver::booked(std::int32_t rank, const StepRow& row) {
   if (row.warmup) return;
   account_.ranks = std::max(account_.ranks, rank + 1);

@@ -25,6 +25,8 @@ struct RunningAccount {
   // Adds a step of a rank whose window began at `window_begin`. `ranks` already counts the rank.
   void add(const StepRow& row, Nanos window_begin);
   void add(const RunningAccount& others);  // adds other ranks
+  // Removes the steps of an earlier state of this account.
+  void subtract(const RunningAccount& earlier);
 };
 
 // Keeps the running account of one folder.
