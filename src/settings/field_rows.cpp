@@ -11,6 +11,7 @@
 #include "loaderscope/device.h"
 #include "loaderscope/run_config.h"
 #include "record/family_traits.h"
+#include "settings/engine_table.h"
 #include "source/registry.h"
 
 namespace loaderscope {

@@ -2,6 +2,8 @@
 // values of fields from and to text: one pair of functions per kind of value.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -10,6 +12,7 @@
 
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
+#include "record/environment_changes.h"
 
 namespace loaderscope {
 
