@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/printable.h"
+#include "base/python_script.h"
 #include "base/replace_all.h"
 #include "cli/saved_result.h"
 #include "experiment/compare/gate.h"
@@ -68,8 +69,7 @@ bool is_finite(const Estimate& one) {
 }  // namespace
 
 std::string script_name(const std::vector<std::string>& command) {
-  const auto script = std::find_if(command.begin(), command.end(),
-                                   [](const std::string& word) { return word.ends_with(".py"); });
+  const auto script = find_python_script(command);
   if (script != command.end()) return *script;
   const auto module = std::find(command.begin(), command.end(), "-m");
   if (module != command.end() && module + 1 != command.end()) return *(module + 1);

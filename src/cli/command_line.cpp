@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "base/python_script.h"
 #include "cli/command.h"
 #include "cli/config_flags.h"
 #include "cli/help.h"
@@ -119,7 +120,7 @@ std::string see_help(const CLI::App& app) { return "see " + full_name(app) + " -
 bool is_program(const std::string& word) {
   static const std::set<std::string> starters = {"torchrun", "accelerate", "deepspeed", "mpirun",
                                                  "srun",     "bash",       "sh",        "uv"};
-  return word.ends_with(".py") || word.ends_with(".sh") || word.starts_with("python") ||
+  return is_python_script(word) || word.ends_with(".sh") || word.starts_with("python") ||
          starters.contains(word);
 }
 
@@ -131,7 +132,7 @@ bool is_meant_as_program(const CLI::App& app, const std::vector<std::string>& wo
 }
 
 [[noreturn]] void refuse_program(const std::vector<std::string>& words) {
-  std::string program = words.front().ends_with(".py") ? "python" : "";
+  std::string program = is_python_script(words.front()) ? "python" : "";
   for (const std::string& word : words) program += (program.empty() ? "" : " ") + word;
   throw UsageError(shown_text(words.front()) + ": a program comes after \"--\"",
                    "loaderscope run -- " + shown_text(program));

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/python_script.h"
 #include "cli/command.h"
 #include "cli/experiments.h"
 #include "job/machine_profile.h"
@@ -135,9 +136,9 @@ compare::Options compare_options(const CommandFlags& flags) {
 std::string file_of_batches(const RunConfig& given) {
   std::string file = given.program.loader.value;  // FILE.py:FUNCTION
   file.resize(std::min(file.size(), file.rfind(':')));
-  for (const std::string& word : given.program.command.value) {
-    if (file.empty() && word.ends_with(".py")) file = word;
-  }
+  const std::vector<std::string>& command = given.program.command.value;
+  const auto script = find_python_script(command);
+  if (file.empty() && script != command.end()) file = *script;
   std::error_code error;
   if (file.empty() || !fs::exists(file, error)) return "";
   for (fs::path root = fs::current_path(error); root.has_relative_path();

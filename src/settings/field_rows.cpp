@@ -8,6 +8,7 @@
 
 #include "base/cpu_set.h"
 #include "base/old_words.h"
+#include "base/python_script.h"
 #include "loaderscope/device.h"
 #include "loaderscope/run_config.h"
 #include "record/family_traits.h"
@@ -184,7 +185,7 @@ std::string parse_function(std::string_view text, bool dots = false) {
   };
   if (name.empty() || !std::all_of(name.begin(), name.end(), is_name_character) ||
       std::isdigit(static_cast<unsigned char>(name.front())) != 0 ||
-      !text.substr(0, colon).ends_with(".py")) {
+      !is_python_script(text.substr(0, colon))) {
     throw ValueError(dots ? "expected FILE.py:NAME, such as train.py:get_batch"
                           : "expected FILE.py:FUNCTION, such as train.py:make_loader");
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/printable.h"
+#include "base/python_script.h"
 #include "watch/roles.h"
 
 namespace loaderscope::watch {
@@ -16,14 +17,11 @@ using monitor::LiveSamples;
 // Returns the name of a script or a program without its folder and its arguments, which may hold
 // secrets: "train.py", "torchrun".
 std::string short_program(const std::string& command) {
-  std::string_view name;
-  for (const std::string_view word : split(command, ' ')) {
-    if (word.empty()) continue;
-    const bool is_script = word.ends_with(".py");
-    if (name.empty() || is_script) name = word.substr(word.rfind('/') + 1);
-    if (is_script) break;
-  }
-  return std::string(name);
+  const std::vector<std::string_view> words = split(command, ' ');
+  auto word = find_python_script(words);
+  if (word == words.end())
+    word = std::find_if(words.begin(), words.end(), [](const auto& one) { return !one.empty(); });
+  return word == words.end() ? "" : std::string(word->substr(word->rfind('/') + 1));
 }
 
 void add_label(LiveLabels& labels, const char* name, std::string_view value) {

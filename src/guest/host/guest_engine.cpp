@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "base/python_script.h"
 #include "engine/pipeline/loader_plan.h"
 #include "guest/host/guest_files.h"
 #include "guest/host/job.h"
@@ -41,8 +42,6 @@ bool is_python(const std::string& word) {
          name.find_first_not_of("0123456789.", std::string_view("python").size()) == name.npos;
 }
 
-bool is_script(const std::string& word) { return word.ends_with(".py"); }
-
 // Returns the flag in a word of short flags, such as -uI, that keeps the guest out. 0 if none.
 char keeps_us_out(std::string_view word) {
   for (const char flag : word.substr(1)) {
@@ -63,9 +62,9 @@ void refuse_missing_directory(const std::string& folder) {
 }
 
 void refuse_python_without_site(const std::vector<std::string>& command) {
-  const auto scripts = std::find_if(command.begin(), command.end(), is_script);
-  auto word = std::find_if(command.begin(), scripts, is_python);
-  if (word == scripts) return;
+  const auto script = find_python_script(command);
+  auto word = std::find_if(command.begin(), script, is_python);
+  if (word == script) return;
   for (++word; word != command.end() && word->size() > 1 && word->front() == '-'; ++word) {
     if (word->starts_with("--")) continue;
     if (const char flag = keeps_us_out(*word); flag != 0) {
