@@ -6,31 +6,10 @@
 
 #include "analysis/findings/frameworks.h"
 #include "report/answer/setting_words.h"
+#include "settings/dataloader_arguments.h"
 
 namespace loaderscope {
 namespace {
-
-constexpr std::string_view kContext = "mp-context";
-
-// A setting as the argument of DataLoader that has its meaning.
-Change as_argument(const Change& change) {
-  if (change.key != "memory") return change;
-  if (change.value == "pin-thread") return {"pin-memory", "true"};
-  return change.value == "pageable" ? Change{"pin-memory", "false"} : change;
-}
-
-// Returns the name in DataLoader; "" if DataLoader has no such argument.
-std::string find_keyword(const Change& change) {
-  if (change.key == kContext) return "multiprocessing_context";
-  std::string name = python_name(change.key);
-  return name == change.key && name != "shuffle" ? "" : name;
-}
-
-std::string python_value(const Change& change) {
-  if (change.value == "true") return "True";
-  if (change.value == "false") return "False";
-  return change.key == kContext ? "\"" + change.value + "\"" : change.value;
-}
 
 bool takes(const FrameworkRow& framework, std::string_view keyword) {
   return framework.names.empty() ||
@@ -55,12 +34,12 @@ LoaderArguments arguments_of_fix(const RunRecord& record, const Finding& fix) {
   }
   const FrameworkRow& framework = find_framework(record);
   for (const Change& setting : fix.to_run) {
-    const Change change = as_argument(setting);
+    const Change change = as_dataloader_change(setting);
     if (change.key == "batch-size") {
       arguments.missing = "another batch size is another training";
       return arguments;
     }
-    const std::string keyword = find_keyword(change);
+    const std::string_view keyword = dataloader_keyword(change.key);
     if (keyword.empty() || !takes(framework, keyword)) {
       arguments.missing =
           keyword.empty()

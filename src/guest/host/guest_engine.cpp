@@ -15,6 +15,7 @@
 #include "loaderscope/errors.h"
 #include "machine/binding.h"
 #include "record/config_facts.h"
+#include "settings/dataloader_arguments.h"
 #include "settings/engine_table.h"
 #include "source/cache_folder.h"
 
@@ -113,23 +114,24 @@ json pipeline(const RunConfig& c) {
           {"prefetch", c.loader.prefetch_factor.value}};
 }
 
+// Settings that pipeline() passes to a bundled pipeline.
+bool is_of_pipeline(std::string_view setting) {
+  return setting == "num-workers" || setting == "batch-size" || setting == "prefetch-factor";
+}
+
+json value_in_python(const RunConfig& config, const Field& field) {
+  const std::string text = field.text(config);
+  if (field.is_number) return parse_count(text);
+  return field.is_switch() ? json(text == "true") : json(text);
+}
+
 // Only what was given: everything else stays as the program has it.
 json overrides(const RunConfig& c) {
   json all = json::object();
-  if (!is_pipeline(c)) {
-    if (c.loader.num_workers.given) all["num_workers"] = c.loader.num_workers.value;
-    if (c.loader.batch_size.given) all["batch_size"] = c.loader.batch_size.value;
-    if (c.loader.prefetch_factor.given) all["prefetch_factor"] = c.loader.prefetch_factor.value;
+  for (const DataLoaderArgument& argument : given_dataloader_arguments(c)) {
+    if (is_pipeline(c) && is_of_pipeline(argument.setting)) continue;
+    all[std::string(argument.keyword)] = value_in_python(c, *find_field(argument.setting));
   }
-  if (c.loader.pin_memory.given || c.loader.memory.given)
-    all["pin_memory"] = c.loader.memory.value == MemoryMode::pin_thread;
-  if (c.loader.persistent_workers.given)
-    all["persistent_workers"] = c.loader.persistent_workers.value;
-  if (c.loader.in_order.given) all["in_order"] = c.loader.in_order.value;
-  if (c.loader.drop_last.given) all["drop_last"] = c.loader.drop_last.value;
-  if (c.loader.shuffle.given) all["shuffle"] = c.loader.shuffle.value;
-  if (c.loader.mp_context.given)
-    all["multiprocessing_context"] = name_of(c.loader.mp_context.value);
   return all;
 }
 

@@ -84,7 +84,7 @@ std::string first_difference(const Experiment& experiment, std::size_t one,
   for (const Axis* axis : axes_by_importance(experiment)) {
     const std::string value = setting_text(chosen, axis->key);
     if (value == "-" || (other && agree_on(chosen, experiment.cases[*other], *axis))) continue;
-    return python_name(axis->key) + "=" + value;
+    return python_words({{axis->key, value}});
   }
   if (other && *other != one) return python_words(chosen.changes);
   return chosen.changes.empty() ? "the present setting" : python_words({chosen.changes.front()});

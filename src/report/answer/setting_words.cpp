@@ -1,28 +1,30 @@
 #include "report/answer/setting_words.h"
 
 #include <algorithm>
-#include <array>
+#include <cctype>
+
+#include "settings/dataloader_arguments.h"
 
 namespace loaderscope {
-namespace {
-
-constexpr std::array<std::string_view, 8> kKeywords = {
-    "num-workers", "prefetch-factor",    "batch-size", "pin-memory",
-    "drop-last",   "persistent-workers", "in-order",   "shuffle"};
-
-}  // namespace
 
 std::string python_name(std::string_view key) {
-  std::string name(key);
-  if (std::find(kKeywords.begin(), kKeywords.end(), key) != kKeywords.end())
-    std::replace(name.begin(), name.end(), '-', '_');
-  return name;
+  const std::string_view keyword = dataloader_keyword(key);
+  return std::string(keyword.empty() ? key : keyword);
+}
+
+std::string python_value(const Change& change) {
+  if (dataloader_keyword(change.key).empty()) return change.value;
+  if (change.value == "true") return "True";
+  if (change.value == "false") return "False";
+  const bool is_number = std::all_of(change.value.begin(), change.value.end(),
+                                     [](unsigned char c) { return std::isdigit(c) != 0; });
+  return is_number ? change.value : "\"" + change.value + "\"";
 }
 
 std::string python_words(const Changes& changes) {
   std::string text;
   for (const Change& change : changes)
-    text += (text.empty() ? "" : ", ") + python_name(change.key) + "=" + change.value;
+    text += (text.empty() ? "" : ", ") + python_name(change.key) + "=" + python_value(change);
   return text;
 }
 

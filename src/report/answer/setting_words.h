@@ -11,6 +11,9 @@ namespace loaderscope {
 // "num_workers" of "num-workers": a keyword of DataLoader. Other names stay.
 std::string python_name(std::string_view key);
 
+// "True" of pin-memory=true: the value of an argument of DataLoader. Other values stay.
+std::string python_value(const Change& change);
+
 // "num_workers=16, prefetch_factor=4"
 std::string python_words(const Changes& changes);
 
