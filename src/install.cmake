@@ -12,7 +12,8 @@ if(LOADERSCOPE_PORTABLE)
   endif()
   if(NOT LOADERSCOPE_STATIC_LIBRARIES)
     foreach(program ${programs})
-      set_target_properties(${program} PROPERTIES INSTALL_RPATH "$ORIGIN/${from_program}")
+      # A build tree without a path of its own would get as many colons, to make room. Each is the current folder.
+      set_target_properties(${program} PROPERTIES INSTALL_RPATH "$ORIGIN/${from_program}" BUILD_WITH_INSTALL_RPATH ON)
       # DT_RPATH counts for the libraries of libraries too, DT_RUNPATH does not.
       target_link_options(${program} PRIVATE -Wl,--disable-new-dtags)
     endforeach()
