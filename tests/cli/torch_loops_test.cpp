@@ -117,6 +117,31 @@ TEST_F(TorchLoops, MeasuresRanksOfTorchrun) {
   EXPECT_EQ(result.at("config").at("samples"), 320);
 }
 
+// Both results are of the whole job: their rates are sums over the ranks.
+TEST_F(TorchLoops, ComparesJobOfTorchrunWithEarlierRuns) {
+  if (!torch_python_has("torch.distributed.run")) GTEST_SKIP() << "no torchrun";
+  const TestFolder folder;
+  const Environment cache("XDG_CACHE_HOME", folder.path("cache"));
+  const Words torchrun = {
+      torch_python(), "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", file_,
+      "distributed",  "1"};
+  const json before = run({}, torchrun);
+  ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
+  const json after = run({"--against", "last"}, torchrun);
+  ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
+  const json& against = after.at("against");
+  EXPECT_NE(against.at("verdict"), "not_comparable") << against;
+  EXPECT_EQ(against.at("settings"), json::array()) << against;
+  EXPECT_EQ(against.at("samples_per_s_before"),
+            before.at("throughput").at("samples_per_s").at("mean"));
+  const std::string earlier = folder.write("one.json", before.dump());
+  Words three = torchrun;
+  three[5] = "3";
+  const json more = run({"--against", earlier}, three);
+  ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
+  EXPECT_EQ(more.at("against").at("settings"), json::array({"ranks 2 -> 3", "command ... 2 -> 3"}));
+}
+
 // Rank 1 makes a batch in 40 ms, rank 0 in 8: rank 0 waits in its collective, which is no compute.
 TEST_F(TorchLoops, FindsRankThatOthersWaitFor) {
   const json result = run({}, {torch_python(), "-m", "torch.distributed.run", "--standalone",

@@ -66,15 +66,26 @@ std::string shown_setting(const std::string& text) {
   return text.empty() ? "none" : shown_text(text);
 }
 
-// Leaves out the common beginning of long settings, such as commands.
+constexpr std::string_view kCommand = "command";
+
+// Removes the last words that two commands share, but leaves a word of each.
+void drop_common_end(std::vector<std::string>& there, std::vector<std::string>& here) {
+  while (there.size() > 1 && here.size() > 1 && there.back() == here.back()) {
+    there.pop_back();
+    here.pop_back();
+  }
+}
+
+// Leaves out the common beginning of long settings, and what else two commands share.
 std::string changed_setting(const Field& field, std::vector<std::string> there,
                             std::vector<std::string> here) {
   const auto [a, b] = std::mismatch(there.begin(), there.end(), here.begin(), here.end());
-  const bool is_long = a - there.begin() > 1;
+  const bool is_long = a - there.begin() > (field.name == kCommand ? 0 : 1);
   if (is_long) {
     there.erase(there.begin(), a);
     here.erase(here.begin(), b);
   }
+  if (field.name == kCommand) drop_common_end(there, here);
   return fmt::format("{}{} {} -> {}", field.name, is_long ? " ..." : "",
                      shown_setting(join_texts(there)), shown_setting(join_texts(here)));
 }
@@ -86,10 +97,14 @@ bool is_measured(const Field& field, const RunRecord& record) {
 
 std::vector<std::string> changed_settings(const RunRecord& a, const RunRecord& b) {
   std::vector<std::string> changed;
+  std::ptrdiff_t others = 0;
   for (const Field& field : fields()) {
     if (is_ignored(field) || is_of_sample(field) || is_measured(field, a)) continue;
     const std::vector<std::string> there = field.texts(a.config), here = field.texts(b.config);
-    if (there != here) changed.push_back(changed_setting(field, there, here));
+    if (there == here) continue;
+    // A command is long and repeats other settings.
+    changed.insert(field.name == kCommand ? changed.end() : changed.begin() + others++,
+                   changed_setting(field, there, here));
   }
   return changed;
 }

@@ -175,7 +175,7 @@ bool leave_something_out(Answer& answer) {
     if (line == answer.first.end() || line->is_command) continue;
     const bool is_long = labelled(*line, kMaxAnswerColumns).size() > (label == "Why" ? 1 : 2);
     std::string shorter = is_long ? without_last_clause(line->text) : "";
-    if (shorter.empty()) continue;
+    if (shorter.empty() || shorter.size() < line->needed) continue;
     line->text = std::move(shorter);
     return true;
   }

@@ -151,6 +151,11 @@ TEST(Results, NamesWordsThatDifferBetweenCommands) {
   after.config.program.command.value = {"python", "train.py", "--workers", "2"};
   EXPECT_THAT(compare_two_runs(before, after, std::nullopt).changed_settings,
               ElementsAre("command ... 0 -> 2"));
+  after.config.program.command.value = {"python", "-m", "torchrun", "train.py"};
+  after.config.trainer.ranks.value = 2;
+  EXPECT_THAT(
+      compare_two_runs(before, after, std::nullopt).changed_settings,
+      ElementsAre("ranks 1 -> 2", "command ... train.py --workers 0 -> -m torchrun train.py"));
 }
 
 TEST(Results, NamesOtherDataWithoutRefusal) {

@@ -217,6 +217,18 @@ TEST(AnswerLines, KeepsNeededBeginOfAlso) {
   EXPECT_THAT(lines, testing::Contains("Also:  two were skipped"));
 }
 
+// The settings that differ end with a command, which is longer than the answer.
+TEST(AnswerLines, KeepsNeededBeginOfWhy) {
+  Answer answer;
+  answer.headline = "Faster";
+  AnswerLine why{"Why", "settings that differ: ranks 1 -> 2, command " + std::string(90, 'a')};
+  why.needed = std::string_view("settings that differ: ranks 1 -> 2").size();
+  answer.first = {{"Fix", "num_workers=2"}, {"Why", "it makes every batch itself"}, why};
+  for (int i = 0; i < 4; ++i) answer.first.push_back({"Next", "step " + std::to_string(i)});
+  answer.bars = {{"compute", 0.4}, {"read", 0.3}, {"decode", 0.3}};
+  EXPECT_THAT(answer_lines(answer), testing::Contains("Why:   settings that differ: ranks 1 -> 2"));
+}
+
 TEST(AnswerLines, KeepsIndentOfShortenedBar) {
   Answer answer;
   answer.headline = "GPU waits";
