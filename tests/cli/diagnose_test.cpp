@@ -83,6 +83,8 @@ TEST_F(Diagnose, RejectsNonTracesInOneSentence) {
            {{"diagnose", folder_.path("")}, "a folder"},
            {{"diagnose", text}, "is no JSON"},
            {{"diagnose", folder_.write("r.nsys-rep", "x")}, "nsys export --type sqlite"},
+           {{"diagnose", folder_.write("d.sqlite", std::string(100, '\0'))},
+            "d.sqlite: is no SQLite file, or its beginning is damaged"},
            {{"diagnose", sqlite_, "--batch-size", "0"}, "--batch-size 0: expected"},
            {{"run", "--nsys", "x", "--device", "null"}, "--nsys: records a program"}}) {
     const Ended ended = run_binary(words);
@@ -211,7 +213,7 @@ TEST_F(NsysReport, NamesReportInErrorOfItsExport) {
   const Ended ended = diagnose_report("export");
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_THAT(ended.err, HasSubstr("loaderscope: " + report_ + ": "));
-  EXPECT_THAT(ended.err, HasSubstr("is no JSON"));
+  EXPECT_THAT(ended.err, HasSubstr("is no SQLite file, or its beginning is damaged"));
   EXPECT_THAT(ended.err, Not(HasSubstr("loaderscope-nsys-")));
 }
 

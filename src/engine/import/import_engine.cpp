@@ -30,6 +30,18 @@ bool is_sqlite(std::string_view beginning) {
 }
 bool is_any(std::string_view) { return true; }
 
+// Refuses a file that cannot be what its name says. JSON under such a name is read.
+void refuse_damaged_sqlite(const std::string& path, std::string_view beginning) {
+  if (is_sqlite(beginning)) return;
+  const std::size_t first = beginning.find_first_not_of(" \t\r\n");
+  const bool is_json =
+      first != beginning.npos && (beginning[first] == '{' || beginning[first] == '[');
+  const bool has_name = path.ends_with(".sqlite") || path.ends_with(".sqlite3");
+  if (beginning.starts_with("SQLite format 3") || (has_name && !is_json))
+    throw RunError(path + ": is no SQLite file, or its beginning is damaged",
+                   "export it again: nsys export --type sqlite REPORT.nsys-rep");
+}
+
 // --- sampler formats that allow no account ---
 
 bool has(std::string_view beginning, std::string_view text) {
@@ -73,6 +85,7 @@ const TraceFormat& detect_format(const std::string& path) {
   if (beginning.empty())
     throw RunError(path + ": is empty",
                    "give an SQLite export of nsys, or what torch.profiler wrote");
+  refuse_damaged_sqlite(path, beginning);
   for (const TraceFormat& format : trace_format_table()) {
     if (!format.is_it(beginning)) continue;
     if (format.read == nullptr)
