@@ -157,4 +157,15 @@ std::int64_t source_fingerprint(const Source& source) {
   return digest.value();
 }
 
+std::optional<Bytes> stored_size(const Source& source, std::int64_t sample) {
+  const Extents* const extents = source.extents();
+  if (extents == nullptr) return std::nullopt;
+  const Extent extent = extents->extent(sample);
+  if (extent.length != Extent::kToEnd) return extent.length;
+  std::string path;
+  extents->get_path(extent.object, path);
+  if (is_remote(path)) return std::nullopt;
+  return std::max<Bytes>(0, local_store().look_at(path).size - extent.offset);
+}
+
 }  // namespace loaderscope::source

@@ -84,4 +84,7 @@ namespace loaderscope::source {
 // below 2^40, so that every JSON number can hold it.
 std::int64_t source_fingerprint(const Source& source);
 
+// Returns the size of a sample's stored bytes without a read. Empty if only a read shows it.
+std::optional<Bytes> stored_size(const Source& source, std::int64_t sample);
+
 }  // namespace loaderscope::source

@@ -6,11 +6,13 @@
 #include <cstring>
 #include <memory>
 
+#include "base/arithmetic.h"
 #include "base/sleep.h"
 #include "base/thread_team.h"
 #include "engine/native/image_refusal.h"
 #include "engine/pipeline/resident_load.h"
 #include "loaderscope/errors.h"
+#include "source/registry.h"
 
 namespace loaderscope::native {
 
@@ -63,6 +65,35 @@ DecodeOptions kept_decode(const DataPipeline& pipeline, std::int64_t side) {
 }
 
 constexpr std::atomic<int> kNeverStops{0};
+
+[[noreturn]] void refuse_size() {
+  throw RunError("host memory: the data set that the GPU is to keep takes more than half of it",
+                 "give fewer --samples, or leave out --resident");
+}
+
+// Returns the bytes that a sample takes, as far as they are known before it is read.
+Bytes expected_bytes(const DataPipeline& pipeline, std::int64_t number) {
+  Execution sample;
+  sample.draw = sample.count = number;
+  if (!pipeline.plan->on_device.holds_sample(sample)) return 0;
+  const std::int64_t side = pipeline.plan->config.image.resident.value.side;
+  const Bytes bytes =
+      side > 0 ? 3 * side * side : source::stored_size(*pipeline.source, number).value_or(0);
+  return divide_up(bytes, GrowingBlock::kAlignment) * GrowingBlock::kAlignment;
+}
+
+// Refuses a data set before it is read. If it has many samples, some stand for all, and the others
+// may be smaller: then readers find out whether the last bytes fit.
+void check_expected_size(const DataPipeline& pipeline, std::int64_t count, Bytes most) {
+  constexpr std::int64_t kMaxLooks = 10'000;
+  constexpr double kSure = 0.9;
+  const std::int64_t looks = std::min(count, kMaxLooks);
+  double bytes = 0;
+  for (std::int64_t i = 0; i < looks; ++i)
+    bytes += static_cast<double>(expected_bytes(pipeline, saturated_product(i, count) / looks));
+  if (looks < count) bytes *= kSure * static_cast<double>(count) / static_cast<double>(looks);
+  if (bytes > static_cast<double>(most)) refuse_size();
+}
 
 }  // namespace
 
@@ -120,9 +151,7 @@ class ResidentReader {
   std::byte* take(Bytes bytes, ResidentData::Sample& sample) {
     sample.bytes = bytes;
     sample.offset = data_.block_.take(bytes);
-    if (sample.offset < 0)
-      throw RunError("host memory: the data set that the GPU is to keep takes more than half of it",
-                     "give fewer --samples, or leave out --resident");
+    if (sample.offset < 0) refuse_size();
     return data_.block_.at(sample.offset);
   }
 
@@ -145,6 +174,7 @@ class ResidentReader {
 ResidentData::ResidentData(const DataPipeline& pipeline, const Options& options) {
   const std::int64_t count =
       std::min(pipeline.plan->config.data.samples.value, pipeline.source->size());
+  check_expected_size(pipeline, count, options.most_bytes);
   samples_.resize(static_cast<std::size_t>(count));
   block_.reserve(options.most_bytes);
   std::atomic<std::int64_t> next{0};

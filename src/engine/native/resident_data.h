@@ -47,7 +47,7 @@ class ResidentData {
 
   // Reads the samples of an epoch, and decodes them if the plan keeps images. It leaves out those
   // that are for the workers, and those that cannot be used: the run counts them. Throws RunError
-  // if memory is short or the run must stop.
+  // if memory is short, before the first read if the sizes are known, or if the run must stop.
   ResidentData(const DataPipeline& pipeline, const Options& options);
 
   // Null: the sample is not kept.

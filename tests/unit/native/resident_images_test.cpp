@@ -1,4 +1,7 @@
 // Real images that the device keeps: no worker reads them again, and the samples stay the same.
+#include <stdexcept>
+
+#include "engine/native/resident_data.h"
 #include "predict/fitted_model.h"
 #include "unit/native/device_images.h"
 #include "unit/native/small_copies.h"
@@ -81,6 +84,41 @@ TEST(ResidentImages, RefusesToPredictReadsThatNoRunMade) {
   EXPECT_NO_THROW(reads_model.predict({{"resident", "stored"}}, 1'000));
   EXPECT_THROW(reads_model.predict({{"resident", "decoded"}, {"decode", "cpu"}}, 1'000),
                UsageError);
+}
+
+// Samples of 1,000 stored bytes each, of which none may be read.
+class UnreadSource : public Source, public Extents {
+ public:
+  std::int64_t size() const override { return 100; }
+  std::string describe(std::int64_t) const override { return "sample"; }
+  std::unique_ptr<SampleReader> make_reader() const override {
+    throw std::logic_error("a reader was made");
+  }
+  const Extents* extents() const override { return this; }
+  Extent extent(std::int64_t sample) const override { return {0, 1000 * sample, 1000}; }
+  std::int64_t objects() const override { return 1; }
+  void get_path(std::int64_t, std::string& path) const override { path = "none"; }
+  std::vector<std::string> roots() const override { return {}; }
+};
+
+// Makes the data set that a device keeps in `most` bytes.
+void keep_unread(const std::string& settings, Bytes most) {
+  const RunConfig config =
+      parse_config(std::string(kOnDevice) + "workers=1 samples=100 cost=decode=1us " + settings);
+  const LoaderPlan plan(config);
+  const UnreadSource source;
+  DataPipeline pipeline;
+  pipeline.plan = &plan;
+  pipeline.source = &source;
+  ResidentData(pipeline, {.most_bytes = most});
+}
+
+TEST(ResidentImages, RefusesDataThatIsTooLargeBeforeReading) {
+  const std::string stored = "decode=hw resident=stored", decoded = "size=16 resident=decoded:20";
+  EXPECT_THROW(keep_unread(stored, 100 * 1024 - 1), RunError);
+  EXPECT_THROW(keep_unread(stored, 100 * 1024), std::logic_error);
+  EXPECT_THROW(keep_unread(decoded, 100 * 1280 - 1), RunError);
+  EXPECT_THROW(keep_unread(decoded, 100 * 1280), std::logic_error);
 }
 
 TEST(ResidentImages, TakesDeclaredTimeOfDeclaredData) {
