@@ -55,8 +55,10 @@ bool is_agreed(const ApplyFlags& flags, const FixEdit& edit) {
 [[noreturn]] void refuse(const FixEdit& edit) {
   const std::string place = edit.place();
   const bool is_about_file = !place.empty() && edit.arguments.missing.empty();
+  const std::string hint = (place.empty() ? "" : place + "  ") + edit.hand_text();
+  const bool is_argument = edit.arguments.missing.empty() || !place.empty();
   throw RunError((is_about_file ? place + ": " : "apply: ") + edit.reason,
-                 "change it by hand: " + (place.empty() ? "" : place + "  ") + edit.hand_text());
+                 (is_argument ? "change it by hand: " : "the Fix is: ") + hint);
 }
 
 ExitCode apply(const ApplyFlags& flags) {

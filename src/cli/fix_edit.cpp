@@ -107,6 +107,7 @@ void take_answer(const std::string& folder, FixEdit& edit) {
   for (const json& each : answer.value("by_hand", json::array()))
     edit.hand.push_back({each.at("argument"), each.at("now"), each.at("then"), each.at("line"),
                          each.at("column"), each.at("end_line"), each.at("end_column")});
+  edit.hand_others = answer.value("others", std::vector<std::string>());
   if (!edit.reason.empty() || edit.unchanged) return;
   edit.after = file_content(folder + "/edited");
   edit.diff = file_content(folder + "/diff");
@@ -170,6 +171,7 @@ std::string FixEdit::hand_text() const {
   for (const HandEdit& one : hand)
     text += fmt::format("{}{}={} in place of {}", text.empty() ? "" : ", ", one.argument, one.then,
                         shown_text(one.now));
+  for (const std::string& other : hand_others) text += ", " + other;
   return text;
 }
 

@@ -27,10 +27,11 @@ struct FixEdit {
   std::string command;    // command line of the program
   std::string python;     // interpreter that parsed the file; "": none was started
   std::string reason;     // reason why the file is not edited, after "FILE:LINE: "; "" if it is
-  std::vector<HandEdit> hand;  // values to change by hand, if the reason is about them
-  bool unchanged = false;      // the call has the arguments already
-  std::string before, after;   // content of the file
-  std::string diff;            // unified, in the encoding of the file
+  std::vector<HandEdit> hand;            // values to change by hand, if the reason is about them
+  std::vector<std::string> hand_others;  // further changes, with `hand`: "shuffle=True"
+  bool unchanged = false;                // the call has the arguments already
+  std::string before, after;             // content of the file
+  std::string diff;                      // unified, in the encoding of the file
 
   bool can_write() const { return !after.empty(); }
   std::string place() const;      // "train.py:32"

@@ -1,4 +1,6 @@
 // loaderscope what-if
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -162,10 +164,33 @@ WhatIf predicted_answer(const FittedBase& base, const Changes& changes) {
   return answer;
 }
 
+// The field of a setting and its alias, so that both count as one.
+std::string name_of_change(const Change& change) {
+  const Field* field = find_field(change.key);
+  return field != nullptr ? std::string(field->name) : change.key;
+}
+
+// Refuses a second value for a setting that has only one.
+Changes parse_changes(const std::vector<std::string>& texts) {
+  Changes changes;
+  for (const std::string& text : texts) {
+    const Change change = parse_change(text);
+    const Field* field = find_field(change.key);
+    const auto earlier = std::find_if(changes.begin(), changes.end(), [&](const Change& one) {
+      return name_of_change(one) == name_of_change(change);
+    });
+    if (earlier != changes.end() && (field == nullptr || !field->repeats))
+      throw UsageError(fmt::format("--set {}: contradicts --set {}={}", shown_text(text),
+                                   earlier->key, shown_text(earlier->value)),
+                       "give one of the two");
+    changes.push_back(change);
+  }
+  return changes;
+}
+
 ExitCode what_if(const WhatIfFlags& flags) {
   const RunConfig given = flags.base.config();
-  Changes changes;
-  for (const std::string& text : flags.set) changes.push_back(parse_change(text));
+  const Changes changes = parse_changes(flags.set);
   OutputRules rules = flags.base.output_rules(given);
   rules.made_from.push_back(flags.result);
   check_places(result_places(given), "what-if", rules);

@@ -27,7 +27,8 @@ bool is_given(const RunConfig& config, std::string_view setting) {
 }  // namespace
 
 std::string_view dataloader_keyword(std::string_view setting) {
-  const Field* field = find_field(setting);
+  // "no-shuffle" is the opposite of its field.
+  const Field* field = setting.starts_with("no-") ? nullptr : find_field(setting);
   const auto found = std::find_if(std::begin(kArguments), std::end(kArguments),
                                   [&](const DataLoaderArgument& one) {
                                     return field != nullptr && field->name == one.setting;

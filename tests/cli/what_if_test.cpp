@@ -82,6 +82,14 @@ TEST_F(WhatIf, NamesMemoryOfMoreWorkers) {
               HasSubstr("; they do not fit\n"));
 }
 
+TEST_F(WhatIf, RefusesSecondValueOfSetting) {
+  const std::string path = saved_run();
+  expect_refused({"what-if", path, "--set", "workers=4"},
+                 {{{"--set", "num-workers=8"}, "--set num-workers=8: contradicts --set workers=4"},
+                  {{"--set", "decode.speed=2", "--set", "decode.speed=3"},
+                   "--set decode.speed=3: contradicts --set decode.speed=2"}});
+}
+
 TEST_F(WhatIf, VerifiesByARun) {
   const Ended ended = run_binary({"what-if", saved_run(), "--set", "workers=4", "--verify"});
   ASSERT_EQ(ended.exit_code, 0) << ended.err;

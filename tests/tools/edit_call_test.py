@@ -185,6 +185,12 @@ class Proof(EditCase):
                                             "column": 37, "end_line": 2, "end_column": 49}])
         self.refuse(IMPORT + "x = DataLoader(ds, num_workers=[0])\n", "by an expression")
 
+    def test_names_what_else_changes_by_hand(self):
+        said = self.refuse(IMPORT + "x = DataLoader(ds, num_workers=n, drop_last=True, shuffle=False)\n", "an expression",
+                           arguments=[["num_workers", "2"], ["persistent_workers", "True"], ["shuffle", "True"],
+                                      ["drop_last", "True"]])
+        self.assertEqual(said["others"], ["persistent_workers=True", "shuffle=True"])
+
     def test_refuses_files_that_it_cannot_keep(self):
         self.refuse(IMPORT + "x = DataLoader(ds\n", "cannot be parsed")
         self.refuse(IMPORT + "x = DataLoader(ds)\0\n", "cannot be parsed")

@@ -20,8 +20,9 @@ _NEED_WORKERS = ("prefetch_factor", "persistent_workers", "multiprocessing_conte
 class Unproven(Exception):
     """The reason why the call is not edited, as the end of a sentence that begins with the place."""
 
-    def __init__(self, reason, manual_edits=()):
+    def __init__(self, reason, manual_edits=(), others=()):
         super().__init__(reason)
+        self.others = others
         self.manual_edits = list(manual_edits)  # places to edit by hand
 
 
@@ -206,6 +207,7 @@ class Editor:
         self.edits = []
         self._missing = []  # keywords to add
         self._manual_edits = []  # values to change by hand
+        self._others = []  # further changes, as name=value
         self._given = {keyword.arg: keyword.value for keyword in call.keywords}
         for name, value in zip(request["positions"], call.args):
             self._given.setdefault(name, value)
@@ -215,7 +217,8 @@ class Editor:
             self._change(name, value)
         if self._manual_edits:
             now = self._manual_edits[0]["now"]
-            raise Unproven(f"gives {self._manual_edits[0]['argument']} by an expression ({now})", self._manual_edits)
+            reason = f"gives {self._manual_edits[0]['argument']} by an expression ({now})"
+            raise Unproven(reason, self._manual_edits, self._others)
         self._refuse_unknown_arguments()
         if self._missing:
             self._add()
@@ -225,6 +228,7 @@ class Editor:
         given = self._given.get(name)
         if given is None:
             self._missing.append(f"{name}={value}")
+            self._others.append(f"{name}={value}")
             return
         begin, end = self._source.span(given)
         try:
@@ -239,6 +243,7 @@ class Editor:
                                   "column": column, "end_line": end_line, "end_column": end_column})
         elif now != ast.literal_eval(value) or type(now) is not type(ast.literal_eval(value)):
             self.edits.append((begin, end, value))
+            self._others.append(f"{name}={value}")
 
     def _refuse_unknown_arguments(self):
         if any(keyword.arg is None for keyword in self._call.keywords):
@@ -338,7 +343,8 @@ def answer(request, content):
     try:
         edits = Editor(source, call, request).edit()
     except Unproven as unproven:
-        return {**found, "reason": str(unproven), "by_hand": unproven.manual_edits}, None, None
+        edits = {"by_hand": unproven.manual_edits, "others": unproven.others}
+        return {**found, "reason": str(unproven), **edits}, None, None
     if not edits:
         return {**found, "unchanged": True}, None, None
     edited = apply_edits(source.text, edits)

@@ -27,6 +27,7 @@ TEST(DataLoaderArguments, NamesKeywordOfSettingAndAlias) {
   EXPECT_EQ(dataloader_keyword("workers"), "num_workers");
   EXPECT_EQ(dataloader_keyword("mp-context"), "multiprocessing_context");
   EXPECT_EQ(dataloader_keyword("size"), "");
+  EXPECT_EQ(dataloader_keyword("no-pin-memory"), "");
   EXPECT_EQ(dataloader_keyword("decode.speed"), "");
 }
 
