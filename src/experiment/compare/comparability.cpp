@@ -90,9 +90,11 @@ std::string changed_setting(const Field& field, std::vector<std::string> there,
                      shown_setting(join_texts(there)), shown_setting(join_texts(here)));
 }
 
-// True for the compute time of a program, which is measured and not a setting.
+// Returns true for the facts of a program that are measured: the time of its compute, and whether
+// its ranks wait for each other.
 bool is_measured(const Field& field, const RunRecord& record) {
-  return field.name == "compute" && is_guest_engine(record.engine) && !field.given(record.config);
+  const bool is_fact = field.name == "compute" || field.name == "sync-ranks";
+  return is_fact && is_guest_engine(record.engine) && !field.given(record.config);
 }
 
 std::vector<std::string> changed_settings(const RunRecord& a, const RunRecord& b) {

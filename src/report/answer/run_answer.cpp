@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "analysis/devices.h"
 #include "analysis/findings/subject.h"
@@ -283,14 +284,20 @@ LineTone tone_of_against(const AgainstRun& against) {
 void put_against_first(Answer& answer, const AgainstRun& against, bool is_wrong) {
   const auto after_fix = std::find_if(answer.first.begin(), answer.first.end(),
                                       [](const AnswerLine& line) { return line.label == "Why"; });
-  answer.first.insert(after_fix, {"Why", is_wrong ? against.sentence : answer.headline});
+  const auto state =
+      answer.first.insert(after_fix, {"Why", is_wrong ? against.sentence : answer.headline});
+  // The settings are the reason for the difference, so other reasons are left out first.
+  if (!against.settings.empty()) {
+    AnswerLine line{"Why", plain_figures("settings that differ: " + against.settings.front())};
+    line.needed = line.text.size();
+    for (std::size_t i = 1; i < against.settings.size(); ++i)
+      line.text += ", " + plain_figures(against.settings[i]);
+    answer.first.insert(std::next(state), std::move(line));
+  }
   if (!is_wrong) {
     answer.headline = against.sentence;
     answer.tone = tone_of_against(against);
   }
-  if (!against.settings.empty())
-    answer.first.push_back({"Why", plain_figures(fmt::format("settings that differ: {}",
-                                                             fmt::join(against.settings, ", ")))});
   if (!against.warnings.empty())
     answer.last.insert(answer.last.begin(),
                        {"Also", "not alike: " + plain_figures(against.warnings.front())});
@@ -317,10 +324,12 @@ Answer answer_without_comparison(const RunRecord& record, const Analysis& analys
   if (analysis.verdict.withheld_reason) {
     if (!is_wrong) add_next_step(answer, record, analysis);
     if (analysis.is_too_short()) return answer;
-    if (analysis.has_busy && analysis.steps > 0)
-      answer.first.push_back({"Why", fmt::format("so far {} {} {} of the time", who_waits(record),
-                                                 who_waits(record) == "GPUs" ? "wait" : "waits",
-                                                 range_of_waiting(analysis))});
+    if (analysis.has_busy && analysis.steps > 0) {
+      const std::string who = who_waits(record) == "Training" ? "training" : who_waits(record);
+      answer.first.push_back(
+          {"Why", fmt::format("so far {} {} {} of the time", who, who == "GPUs" ? "wait" : "waits",
+                              range_of_waiting(analysis))});
+    }
   } else if (!is_wrong) {
     add_fix(answer, record, analysis, fix);
   }
