@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/wording.h"
 #include "loaderscope/run_config.h"
 #include "record/family_traits.h"
 
@@ -102,7 +103,7 @@ bool waits_for_notifications(const RunRecord& record, const Account& account) {
 std::string describe_cause(Cause cause, const RunRecord& record, const Account& account) {
   if (cause == Cause::launch && waits_for_notifications(record, account))
     return "notifications from other processes";
-  return std::string(name_of(cause));
+  return std::string(shown_name(name_of(cause), record.config));
 }
 
 bool has_gpu(const RunRecord& record) {

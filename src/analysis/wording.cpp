@@ -67,6 +67,15 @@ std::string roughly_to_text(Nanos ns) {
   return duration_to_text(ns / unit * unit);
 }
 
+std::string_view shown_name(std::string_view name) {
+  return name == name_of(Cause::opaque) ? "own code" : name;
+}
+
+std::string_view shown_name(std::string_view name, const RunConfig& config) {
+  const bool is_closed = config.loader.executor == Executor::opaque;
+  return is_closed && name == name_of(Cause::opaque) ? "loader" : shown_name(name);
+}
+
 std::string capitalised(std::string sentence) {
   if (!sentence.empty()) {
     sentence[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(sentence[0])));

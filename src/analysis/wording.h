@@ -26,6 +26,11 @@ std::string format_interval(const Estimate& share);  // unit: percentage points
 // Formats a setting's value with three digits, rounded down: 78.1us for 78.125us.
 std::string roughly_to_text(Nanos ns);
 
+// Returns the name of a cause or a stage in text: "own code" for opaque. Other names stay.
+std::string_view shown_name(std::string_view name);
+// Does the same for a run: "loader" for opaque if nothing inside the loader was seen.
+std::string_view shown_name(std::string_view name, const RunConfig& config);
+
 // Returns the sentence with a capital first letter.
 std::string capitalised(std::string sentence);
 

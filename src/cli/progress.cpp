@@ -82,7 +82,7 @@ std::string waits_line(const RunningAccount& account, std::size_t width) {
   std::vector<std::pair<double, std::string_view>> causes;
   for (const auto& word : Words<Cause>::table()) {
     const double window_part = share(account.stall[word.value], account.window);
-    if (window_part >= kVisible) causes.emplace_back(window_part, word.name);
+    if (window_part >= kVisible) causes.emplace_back(window_part, shown_name(word.name));
   }
   std::sort(causes.rbegin(), causes.rend());
   std::string line;

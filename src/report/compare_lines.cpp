@@ -155,8 +155,9 @@ std::vector<std::string> acceptance_lines(const Comparison& comparison,
 }
 
 std::vector<std::string> difference_cells(const Difference& one) {
+  const bool is_id = one.name.find(name_of(Stage::opaque)) == std::string::npos;
   const std::string unit = one.scale == Scale::ratio ? " %" : " points";
-  return {one.name,
+  return {is_id ? one.name : spoken(one.name),
           format_value(one, one.a),
           format_value(one, one.b),
           fmt::format("{:+.1f}{}", 100 * one.change.mean, unit),

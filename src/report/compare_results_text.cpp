@@ -64,7 +64,7 @@ std::vector<std::vector<std::string>> cells_of_results(const Comparison& compari
   for (const Stage stage : compared_stages()) {
     const auto time = both_values(comparison, std::string(name_of(stage)) + std::string(kWall));
     if (time && (time->a > kWorthShowing * all.a || time->b > kWorthShowing * all.b))
-      add_time(rows, std::string(name_of(stage)), *time);
+      add_time(rows, std::string(shown_name(name_of(stage))), *time);
   }
   return rows;
 }
@@ -87,8 +87,8 @@ std::optional<WaitChange> largest_wait_change(const Comparison& comparison, bool
 std::string changed_wait(const Comparison& comparison, bool is_faster) {
   const std::optional<WaitChange> most = largest_wait_change(comparison, is_faster);
   if (!most) return "";
-  return fmt::format("waiting for {} {:.0f} % -> {:.0f} %", name_of(most->cause), 100 * most->a,
-                     100 * most->b);
+  return fmt::format("waiting for {} {:.0f} % -> {:.0f} %", shown_name(name_of(most->cause)),
+                     100 * most->a, 100 * most->b);
 }
 
 }  // namespace loaderscope::compare

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "analysis/wording.h"
+#include "base/replace_all.h"
 #include "experiment/compare/gate.h"
 #include "report/compare_text.h"
 
@@ -164,7 +165,8 @@ std::string first_slower(const FirstSlower& found) {
 
 // "wait-for-decode" as it is spoken.
 std::string spoken(std::string_view name) {
-  std::string words(name);
+  const std::string_view opaque = name_of(Stage::opaque);
+  std::string words = replace_all(std::string(name), opaque, shown_name(opaque));
   std::replace(words.begin(), words.end(), '-', ' ');
   return words;
 }

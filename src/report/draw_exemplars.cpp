@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "analysis/wording.h"
 #include "page/charts.h"
 #include "report/draw_steps.h"
 #include "report/timeline_lanes.h"
@@ -58,7 +59,7 @@ struct WorstStall {
 std::string joined_names(const std::vector<Cause>& causes) {
   std::string text;
   for (const Cause cause : causes)
-    text += (text.empty() ? "" : " and ") + std::string(name_of(cause));
+    text += (text.empty() ? "" : " and ") + std::string(shown_name(name_of(cause)));
   return text;
 }
 
@@ -68,7 +69,7 @@ Shown draw_stall(const RankRecord& rank, const WorstStall& worst) {
   std::string parts;
   for (const Cause cause : worst.causes)
     parts += fmt::format("{}{} for {}", parts.empty() ? "" : ", ",
-                         format_duration(stall.row.stall[cause]), name_of(cause));
+                         format_duration(stall.row.stall[cause]), shown_name(name_of(cause)));
   Shown shown{TimelineLanes(rank, made, stall.row.compute_end),
               fmt::format("The worst stall for {}: {} before step {}", joined_names(worst.causes),
                           format_duration(stall.row.idle()), stall.row.step),

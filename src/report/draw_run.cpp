@@ -39,7 +39,7 @@ page::Part account_part(const AccountLine& line, page::Figure figure, const std:
   const auto cause = value_of<Cause>(line.name);
   const std::string place = cause ? place_of_stall(*cause) : "";
   const bool is_drawn = cause && pictures.find("id=\"" + place + "\"") != pictures.npos;
-  return {line.name,
+  return {line.label,
           line.name,
           line.share,
           fmt::format("{}, {}", format_duration(line.per_step), format_percent(line.share)),
@@ -72,7 +72,12 @@ std::vector<AccountLine> lines_of_rank(const RankRecord& rank, const Account& ac
   const auto add = [&](std::string_view name, Nanos part) {
     const Nanos per_step = part / std::max<std::int64_t>(1, rank.steps());
     if (part > 0)
-      lines.push_back({std::string(name), per_step, window_share(part, account), {}, ""});
+      lines.push_back({std::string(name),
+                       std::string(shown_name(name)),
+                       per_step,
+                       window_share(part, account),
+                       {},
+                       ""});
   };
   for (const auto& word : Words<Cause>::table()) add(word.name, account.stall[word.value]);
   std::stable_sort(lines.begin(), lines.end(),

@@ -167,7 +167,8 @@ std::string bar_legend(const std::vector<Case>& cases) {
   };
   add('#', "compute", [](const Account& a) { return a.compute; });
   for (const auto& [cause, letter] : kLetters)
-    add(letter, name_of(cause), [cause = cause](const Account& a) { return a.stall[cause]; });
+    add(letter, shown_name(name_of(cause)),
+        [cause = cause](const Account& a) { return a.stall[cause]; });
   return text;
 }
 

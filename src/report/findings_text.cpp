@@ -61,8 +61,9 @@ std::string supposition(const Changes& changes) {
     if (!text.empty()) text += " and ";
     if (speedup) {
       text += speedup->factor >= kTakesNoTime
-                  ? fmt::format("{} took no time", name_of(speedup->stage))
-                  : fmt::format("{} were {} times as fast", name_of(speedup->stage), change.value);
+                  ? fmt::format("{} took no time", shown_name(name_of(speedup->stage)))
+                  : fmt::format("{} were {} times as fast", shown_name(name_of(speedup->stage)),
+                                change.value);
     } else if (change.key == kOtherThreads) {
       text += "no other program took a core";
     } else {

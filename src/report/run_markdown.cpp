@@ -20,7 +20,7 @@ void add_items(MarkdownPage& page, const std::vector<std::string>& texts) {
 void add_account_table(MarkdownPage& page, const RunRecord& record, const Analysis& analysis) {
   page.raw("| | per step | share of the time | |\n|---|---:|---:|---|\n");
   for (const AccountLine& line : account_lines(record, analysis)) {
-    page.raw(table_row({line.name, format_duration(line.per_step),
+    page.raw(table_row({line.label, format_duration(line.per_step),
                         fmt::format("{} ({})", format_percent(line.share),
                                     format_interval(line.interval.value_or(Estimate()))),
                         line.remark}));

@@ -100,7 +100,8 @@ std::vector<std::pair<Cause, double>> changes_elsewhere(const Recovery& recovery
 std::string format_elsewhere(const Recovery& recovery) {
   std::string text;
   for (const auto& [cause, change] : changes_elsewhere(recovery)) {
-    text += fmt::format("{}{} {:+.1f} %", text.empty() ? "" : ", ", name_of(cause), 100 * change);
+    text += fmt::format("{}{} {:+.1f} %", text.empty() ? "" : ", ", shown_name(name_of(cause)),
+                        100 * change);
   }
   return text;
 }

@@ -84,11 +84,11 @@ std::vector<AccountLine> shorten(const std::vector<AccountLine>& lines) {
     }
     others.per_step += line.per_step;
     others.share += line.share;
-    others.remark += (others.remark.empty() ? "" : ", ") + line.name;
+    others.remark += (others.remark.empty() ? "" : ", ") + line.label;
     ++count;
   }
   if (others.share < kInvisible) return kept;
-  others.name = fmt::format("{} more", count);
+  others.label = fmt::format("{} more", count);
   kept.push_back(std::move(others));
   return kept;
 }
@@ -97,7 +97,7 @@ TextTable lines_table(const std::vector<AccountLine>& lines, const std::string& 
   TextTable table("lrrrll", {first, "per step", "share", "95 %", "", ""});
   for (const AccountLine& line : lines) {
     const double length = std::clamp(std::round(line.share * bar), 0.0, double{1} * bar);
-    table.add({line.name, format_duration(line.per_step), format_percent(line.share),
+    table.add({line.label, format_duration(line.per_step), format_percent(line.share),
                line.interval ? format_interval(*line.interval) : "",
                std::string(static_cast<std::size_t>(length), '#'), line.remark});
   }
@@ -113,8 +113,8 @@ std::vector<AccountLine> account_lines(const RunRecord& record, const Analysis& 
     const Nanos ns = account.stall[word.value];
     if (ns == 0) continue;
     lines.push_back(
-        {std::string(word.name), step_mean(record, ns), window_share(ns, account),
-         analysis.share[word.value],
+        {std::string(word.name), std::string(shown_name(word.name, record.config)),
+         step_mean(record, ns), window_share(ns, account), analysis.share[word.value],
          joined(gain_words(word.value, analysis), remark_on(word.value, record, account))});
   }
   std::stable_sort(lines.begin(), lines.end(), [](const AccountLine& a, const AccountLine& b) {
@@ -122,8 +122,8 @@ std::vector<AccountLine> account_lines(const RunRecord& record, const Analysis& 
     return a_other != b_other ? b_other : a.share > b.share;
   });
   if (analysis.has_busy) {
-    lines.insert(lines.begin(), {"compute", step_mean(record, account.compute), busy_share(account),
-                                 analysis.busy, ""});
+    lines.insert(lines.begin(), {"compute", "compute", step_mean(record, account.compute),
+                                 busy_share(account), analysis.busy, ""});
   }
   return lines;
 }

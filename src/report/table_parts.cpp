@@ -55,7 +55,7 @@ std::string first_batch_line(const Analysis& analysis) {
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   std::string separator = ": ";
   for (const auto& [name, ns] : causes) {
-    text += fmt::format("{}{} {}", separator, name, format_duration(ns));
+    text += fmt::format("{}{} {}", separator, shown_name(name), format_duration(ns));
     separator = ", ";
   }
   return text;

@@ -17,7 +17,8 @@ std::string metric_value(const Metric& metric);  // value for people
 // name, share, bar: compute first, then the causes by their seconds, `other` last. Rows of 0 are
 // left out.
 struct AccountLine {
-  std::string name;
+  std::string name;   // compute or a cause; "" for a sum
+  std::string label;  // name in text
   Nanos per_step = 0;
   double share = 0;
   std::optional<Estimate> interval;  // interval of the share; empty for a sum of causes

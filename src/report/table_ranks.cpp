@@ -38,7 +38,8 @@ std::string chief_cause(const Account& account) {
   const auto most = std::max_element(account.stall.begin(), account.stall.end());
   if (*most == 0) return "";
   const auto cause = static_cast<Cause>(most - account.stall.begin());
-  return fmt::format("{} {}", name_of(cause), format_percent(window_share(*most, account)));
+  return fmt::format("{} {}", shown_name(name_of(cause)),
+                     format_percent(window_share(*most, account)));
 }
 
 TextTable rank_table(const RunRecord& record, const Analysis& analysis) {

@@ -41,7 +41,7 @@ std::vector<std::string> stage_cells(Stage stage, const StageStats& stats,
                                      const std::optional<double>& copies) {
   const Histogram& times = stats.wall_histogram;
   const bool thread = has_thread(stage) && has_readings(stage, stats);
-  return {std::string(name_of(stage)),
+  return {std::string(shown_name(name_of(stage))),
           format_count(stats.count),
           format_duration(stats.wall / stats.count),
           format_duration(times.quantile(0.5)),

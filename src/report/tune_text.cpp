@@ -87,7 +87,8 @@ std::string limit_line(const Tune& tune) {
   std::string text =
       tune.limit.empty()
           ? tune.limit_sentence
-          : "The limit is " + (tune.limit == "compute" ? computing(tune) : tune.limit);
+          : "The limit is " +
+                (tune.limit == "compute" ? computing(tune) : std::string(shown_name(tune.limit)));
   if (!tune.after_next_step) return text;
   text += fmt::format(". Next step up: {}, predicted {} samples/s", changes_to_text(tune.next_step),
                       format_rate(tune.after_next_step->samples_per_s));

@@ -96,7 +96,7 @@ void add_cases(TextReportBuilder& screen, const WhatIf& answer, const ReportStyl
   };
   add_share("compute", [](const Account& a) { return a.compute; });
   for (const auto& word : Words<Cause>::table()) {
-    add_share(word.name, [&](const Account& a) { return a.stall[word.value]; });
+    add_share(shown_name(word.name), [&](const Account& a) { return a.stall[word.value]; });
   }
   screen.table(LinePriority::evidence, table);
 }

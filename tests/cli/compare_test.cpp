@@ -501,7 +501,7 @@ TEST_F(CompareTorch, FindsSlowdownInGateOfCiInit) {
   const std::string folder = binary().substr(0, binary().rfind('/'));
   const Ended ended = sh("PATH='" + folder + "':$PATH sh gate.sh HEAD~1");
   EXPECT_EQ(ended.exit_code, 2) << ended.err;
-  EXPECT_THAT(ended.out, StartsWith("SLOWER: opaque "));
+  EXPECT_THAT(ended.out, StartsWith("SLOWER: own code "));
   EXPECT_THAT(folder_.read("repository/compare.md"), StartsWith("<!-- loaderscope-gate -->"));
   EXPECT_THAT(folder_.read("repository/compare.xml"), HasSubstr("<failure "));
   EXPECT_THAT(

@@ -12,6 +12,8 @@ function rows(...columns) {
 }
 const tile = name => text([...document.querySelectorAll('.tiles dt')].find(
   term => text(term) === name).nextElementSibling);
+// The key of a cause by its name in text.
+const causeOf = name => ({'own code': 'opaque', loader: 'opaque'})[name] || name;
 const labelled = (table, label) => table.find(row => Object.values(row)[0] === label);
 
 const checksOf = {
@@ -23,7 +25,8 @@ const checksOf = {
       checks.push([tile('samples per second'), R.throughput.samples_per_s.mean, 'samples_per_s']);
     for (const item of document.querySelector('.legend').children) {
       if (/^\d+ others /.test(text(item))) continue;
-      const [, cause, step, share] = text(item).match(/^(\w+) ([\d.]+ \w+), ([\d.]+ %)/);
+      const [, name, step, share] = text(item).match(/^([\w ]+?) ([\d.]+ \w+), ([\d.]+ %)/);
+      const cause = causeOf(name);
       const seconds = cause === 'compute' ? R.account.compute_s : R.account.stall_s[cause];
       checks.push([step, seconds / R.window.steps, cause + ' per step']);
       checks.push([share, seconds / W, cause]);
@@ -50,7 +53,7 @@ const checksOf = {
   },
   'what-if'() {
     return rows('measured', 'fitted', 'predicted').flatMap(row => {
-      const part = row['step time'];
+      const part = causeOf(row['step time']);
       return ['measured', 'fitted', 'predicted'].map(which => {
         const one = R[which], seconds = part === 'compute' ? one.compute_s : one.stall_s[part];
         return [row[which], part === 'samples/s' ? one.samples_per_s : seconds / one.window_s,

@@ -102,7 +102,7 @@ std::string core_words(const FindingInput& facts) {
   std::vector<std::pair<double, std::string_view>> used;
   for (const auto& word : Words<Stage>::table()) {
     const double cores = cores_in_use(facts, seconds(facts.stages[word.value].cpu));
-    if (cores >= kWorthNaming) used.emplace_back(cores, word.name);
+    if (cores >= kWorthNaming) used.emplace_back(cores, shown_name(word.name));
   }
   std::stable_sort(used.begin(), used.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });

@@ -122,7 +122,8 @@ bool FindingInput::has_lines() const {
 }
 
 std::string share_words(const FindingInput& facts, Cause cause) {
-  return fmt::format("{} {}", name_of(cause), format_percent(facts.share(cause)));
+  return fmt::format("{} {}", shown_name(name_of(cause), facts.config),
+                     format_percent(facts.share(cause)));
 }
 
 std::string mean_words(const StageStats& stats) {

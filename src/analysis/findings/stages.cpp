@@ -25,7 +25,7 @@ std::string declared_words(Stage stage) {
     case Stage::collate:
       return "less work in collate_fn";
     default:
-      return fmt::format("less work in {}", name_of(stage));
+      return fmt::format("less work in {}", shown_name(name_of(stage)));
   }
 }
 
@@ -46,7 +46,7 @@ std::optional<Candidate> slow_stage(const FindingInput& facts, Cause cause, Stag
   const bool is_declared = facts.config.declared_cost(stage) != nullptr && named.empty();
   return Candidate{
       fmt::format("the trainer waits {} of the time for {}{}{}{}",
-                  format_percent(facts.share(cause)), name_of(cause),
+                  format_percent(facts.share(cause)), shown_name(name_of(cause)),
                   time_words(facts.stages[stage], stage), named.empty() ? "" : ": ", named),
       {{{std::string(name_of(stage)) + ".speed", "2"}}},
       is_declared ? declared_words(stage) : pytorch};

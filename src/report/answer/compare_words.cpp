@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/wording.h"
 #include "report/answer/answer.h"
 #include "report/answer/plain_figures.h"
 #include "report/compare_text.h"
@@ -29,7 +30,8 @@ std::string name_for_people(const Difference& one) {
   if (one.name == "busy") return "GPU busy";
   std::string_view name = one.name;
   if (name.ends_with(kWall)) name.remove_suffix(kWall.size());
-  if (name.starts_with(kWaitFor)) return "waiting for " + std::string(name.substr(kWaitFor.size()));
+  if (name.starts_with(kWaitFor))
+    return "waiting for " + std::string(shown_name(name.substr(kWaitFor.size())));
   return spoken(name);
 }
 

@@ -139,8 +139,7 @@ std::vector<AnswerBar> make_bars(const RunRecord& record, const Analysis& analys
     std::string remark;
     std::vector<std::string> texts = first_texts(record, line.name, 2);
     for (const std::string& text : texts) remark += (remark.empty() ? "" : ", ") + text;
-    const bool is_own_code = line.name == name_of(Cause::opaque) && !remark.empty();
-    bars.push_back({is_own_code ? "own code" : line.name, line.share, std::move(remark)});
+    bars.push_back({line.label, line.share, std::move(remark)});
   }
   return largest_bars(std::move(bars));
 }

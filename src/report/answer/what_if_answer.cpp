@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "analysis/totals.h"
+#include "analysis/wording.h"
 #include "report/answer/answers.h"
 #include "report/answer/plain_figures.h"
 #include "report/answer/setting_words.h"
@@ -74,7 +75,8 @@ std::vector<PartOfWindow> parts_of_prediction(const Account& now, const Account&
   constexpr std::size_t kMaxPredictedCauses = 3;
   std::vector<PartOfWindow> parts;
   for (const auto& word : Words<Cause>::table()) {
-    const PartOfWindow part{std::string(word.name), window_share(now.stall[word.value], now),
+    const PartOfWindow part{std::string(shown_name(word.name)),
+                            window_share(now.stall[word.value], now),
                             window_share(then.stall[word.value], then)};
     if (std::max(part.now, part.then) >= kSmallestPart) parts.push_back(part);
   }

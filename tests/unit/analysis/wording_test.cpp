@@ -26,5 +26,15 @@ TEST(Wording, FormatsSkewedOrClippedIntervalAsRange) {
   EXPECT_EQ(format_rate(Estimate{9.5, 9.25, 11}), "9.50 samples/s (9.25-11.00)");
 }
 
+TEST(Wording, NamesOpaqueWorkForPeople) {
+  RunConfig config;
+  EXPECT_EQ(shown_name("opaque"), "own code");
+  EXPECT_EQ(shown_name("decode"), "decode");
+  EXPECT_EQ(shown_name("opaque", config), "own code");
+  config.loader.executor.value = Executor::opaque;
+  EXPECT_EQ(shown_name("opaque", config), "loader");
+  EXPECT_EQ(shown_name("decode", config), "decode");
+}
+
 }  // namespace
 }  // namespace loaderscope
