@@ -136,11 +136,11 @@ bool fits(const std::vector<std::string>& lines) {
   return lines.size() <= kMaxAnswerLines && figures <= kMaxAnswerFigures;
 }
 
-// The text without its last clause, or "" if it has one only.
-std::string without_last_clause(const std::string& text) {
+// Returns the text without its last clause. Returns "" if `needed` letters would not be left.
+std::string without_last_clause(const std::string& text, std::size_t needed) {
   for (const std::string_view between : {"; ", " (", ": ", ", "}) {
     const std::size_t at = text.rfind(between);
-    if (at != text.npos && at > 0) return text.substr(0, at);
+    if (at != text.npos && at >= std::max<std::size_t>(needed, 1)) return text.substr(0, at);
   }
   return "";
 }
@@ -174,8 +174,8 @@ bool leave_something_out(Answer& answer) {
     const auto line = find_label(answer.first, label);
     if (line == answer.first.end() || line->is_command) continue;
     const bool is_long = labelled(*line, kMaxAnswerColumns).size() > (label == "Why" ? 1 : 2);
-    std::string shorter = is_long ? without_last_clause(line->text) : "";
-    if (shorter.empty() || shorter.size() < line->needed) continue;
+    std::string shorter = is_long ? without_last_clause(line->text, line->needed) : "";
+    if (shorter.empty()) continue;
     line->text = std::move(shorter);
     return true;
   }
