@@ -125,6 +125,24 @@ TEST_F(Apply, NamesExpressionToChangeByHand) {
                  "train.py:2  num_workers=4 in place of args.workers");
 }
 
+TEST_F(Apply, ChangesConstantOfModule) {
+  const std::string text =
+      "from torch.utils.data import DataLoader\n"
+      "NUM_WORKERS = 2  # a guess\n"
+      "loader = DataLoader(photos, batch_size=4, num_workers=NUM_WORKERS)\n";
+  folder_.write("train.py", text + "print(NUM_WORKERS)\n");
+  save(3);
+  expect_by_hand("gives num_workers by an expression (NUM_WORKERS); NUM_WORKERS is used 2 times",
+                 "train.py:3  num_workers=4 in place of NUM_WORKERS");
+  folder_.write("train.py", text);
+  save(3);
+  const Ended ended = apply({"--write", "--yes"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("\n-NUM_WORKERS = 2  # a guess\n+NUM_WORKERS = 4  # a guess\n"));
+  EXPECT_THAT(ended.err, HasSubstr("train.py:2\n"));
+  EXPECT_THAT(folder_.read("train.py"), EndsWith("num_workers=NUM_WORKERS)\n"));
+}
+
 TEST_F(Apply, RefusesFilesThatItCannotEdit) {
   folder_.write("train.py", "x = (\n");
   save();

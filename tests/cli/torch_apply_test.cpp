@@ -1,7 +1,9 @@
 // loaderscope apply, on real programs with PyTorch: the record has the line and the class.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "cli/torch_fixture.h"
 
@@ -10,6 +12,7 @@ namespace {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr const char* kSlow = R"(import sys, time
 import torch
@@ -63,13 +66,27 @@ TEST_F(TorchApply, ChangesCallOfMeasuredProgram) {
 
 TEST_F(TorchApply, KeepsLineOfArgumentsThatAreNoLiterals) {
   const Ended ran =
-      run("workers = 0\nloader = DataLoader(Slow(), batch_size=8, num_workers=workers)\n"
+      run("workers = int('0')\nloader = DataLoader(Slow(), batch_size=8, num_workers=workers)\n"
           "for batch in loader:\n    time.sleep(0.002)\n");
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
   const Ended ended = run_shell("exec \"$0\" apply --write --yes");
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_THAT(ended.err, HasSubstr("train.py:13: gives num_workers by an expression (workers)"));
   EXPECT_THAT(ended.err, HasSubstr(" in place of workers"));
+}
+
+TEST_F(TorchApply, ChangesConstantThatOnlyCallUses) {
+  const Ended ran =
+      run("WORKERS = 0  # a guess\n"
+          "loader = DataLoader(Slow(), batch_size=8, num_workers=WORKERS)\n"
+          "for batch in loader:\n    time.sleep(0.002)\n");
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const Ended ended = run_shell("exec \"$0\" apply --write --yes");
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("\n-WORKERS = 0  # a guess\n"));
+  EXPECT_THAT(ended.out, HasSubstr("\n+WORKERS = "));
+  EXPECT_THAT(folder_.read("train.py"), Not(HasSubstr("WORKERS = 0")));
+  EXPECT_THAT(folder_.read("train.py"), HasSubstr("num_workers=WORKERS"));
 }
 
 TEST_F(TorchApply, RefusesClassOfProgram) {
@@ -133,6 +150,55 @@ constexpr OwnCall kOwnCalls[] = {
      "loaders = DataLoaders.from_dsets(Slow(), Slow(), bs=8, num_workers=0)\n"
      "for batch in loaders.train:\n    time.sleep(0.002)\n",
      "bs=8, num_workers="},
+    {"fastai.data.load",
+     "from fastai.data.load import DataLoader\n"
+     "loader = DataLoader(Slow(), bs=8, num_workers=0)\n"
+     "for batch in loader:\n    time.sleep(0.002)\n",
+     "+loader = DataLoader(Slow(), bs=8, num_workers="},
+    {"litdata",
+     "import litdata\n"
+     "from litdata.streaming.writer import BinaryWriter\n"
+     "writer = BinaryWriter('data', chunk_size=64)\n"
+     "for index in range(480): writer.add_item(index, {'x': index})\n"
+     "writer.done(); writer.merge()\n"
+     "class Items(litdata.StreamingDataset):\n"
+     "    def __getitem__(self, index):\n"
+     "        time.sleep(0.003)\n"
+     "        return super().__getitem__(index)\n"
+     "loader = litdata.StreamingDataLoader(Items('data'), batch_size=8, num_workers=0)\n"
+     "for batch in loader:\n    time.sleep(0.002)\n",
+     "+loader = litdata.StreamingDataLoader(Items('data'), batch_size=8, num_workers="},
+    {"streaming",
+     "from streaming import MDSWriter, StreamingDataLoader, StreamingDataset\n"
+     "with MDSWriter(out='data', columns={'x': 'int'}) as out:\n"
+     "    for index in range(480): out.write({'x': index})\n"
+     "class Items(StreamingDataset):\n"
+     "    def __getitem__(self, index):\n"
+     "        time.sleep(0.003)\n"
+     "        return super().__getitem__(index)\n"
+     "loader = StreamingDataLoader(Items(local='data', batch_size=8), batch_size=8)\n"
+     "for batch in loader:\n    time.sleep(0.015)\n",
+     "+loader = StreamingDataLoader(Items(local='data', batch_size=8), batch_size=8, num_workers="},
+    {"ultralytics",
+     "import os\n"
+     "os.environ['YOLO_CONFIG_DIR'] = os.getcwd()\n"
+     "from PIL import Image\n"
+     "from ultralytics import YOLO\n"
+     "for index in range(240):\n"
+     "    folder = f'data/{\"train\" if index < 200 else \"val\"}/{\"ab\"[index % 2]}'\n"
+     "    os.makedirs(folder, exist_ok=True)\n"
+     "    Image.new('RGB', (640, 480), (index, 0, 0)).save(f'{folder}/{index}.jpg')\n"
+     "from ultralytics.data.dataset import ClassificationDataset\n"
+     "read = ClassificationDataset.__getitem__\n"
+     "def read_slowly(photos, index):\n"
+     "    time.sleep(0.01)\n"
+     "    return read(photos, index)\n"
+     "ClassificationDataset.__getitem__ = read_slowly\n"
+     "torch.set_num_threads(1)\n"
+     "YOLO('yolov8n-cls.yaml').train(\n"
+     "    data=os.getcwd() + '/data', epochs=3, imgsz=32, batch=8, device='cpu', plots=False,\n"
+     "    workers=0, val=False)\n",
+     "\n+    workers="},
     {"timm",
      "from timm.data import create_loader\n"
      "class Images(Dataset):\n"
@@ -180,7 +246,11 @@ constexpr OwnCall kOwnCalls[] = {
 };
 
 INSTANTIATE_TEST_SUITE_P(All, TorchApplyFrameworks, testing::ValuesIn(kOwnCalls),
-                         [](const auto& one) { return std::string(one.param.module); });
+                         [](const auto& one) {
+                           std::string name = one.param.module;
+                           std::replace(name.begin(), name.end(), '.', '_');
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace loaderscope::testing_cli

@@ -14,7 +14,7 @@ MADE = "torch.utils.data.dataloader.DataLoader"
 
 def request(line, **others):
     wanted = {"name": "train.py", "line": line, "names": ["DataLoader"], "packages": ["torch"], "called": "",
-              "called_packages": [], "made": MADE, "only": False, "or_only": False, "positions": POSITIONS,
+              "called_modules": [], "called_classes": [], "made": MADE, "only": False, "or_only": False, "positions": POSITIONS,
               "safe_positions": 2, "arguments": [["num_workers", "2"]]}
     wanted.update(others)
     return wanted
@@ -184,6 +184,8 @@ class Proof(EditCase):
         self.assertEqual(said["by_hand"], [{"argument": "num_workers", "now": "args.workers", "then": "2", "line": 2,
                                             "column": 37, "end_line": 2, "end_column": 49}])
         self.refuse(IMPORT + "x = DataLoader(ds, num_workers=[0])\n", "by an expression")
+        self.refuse(IMPORT + "def f(workers):\n    return DataLoader(ds, num_workers=workers)\n",
+                    "by an expression (workers)", 3)
 
     def test_names_what_else_changes_by_hand(self):
         said = self.refuse(IMPORT + "x = DataLoader(ds, num_workers=n, drop_last=True, shuffle=False)\n", "an expression",
@@ -199,6 +201,61 @@ class Proof(EditCase):
         self.refuse((IMPORT + "x = DataLoader(ds)\n").replace("\n", "\r"), "old systems")
         self.refuse("", "no call")
         self.refuse("x = " + "(" * 500 + ")" * 500, "cannot be parsed")
+
+
+class Constants(EditCase):
+    CALL = "x = DataLoader(ds, num_workers=N)\n"
+
+    def test_changes_literal_of_constant(self):
+        self.expect("N = 0  # a guess\n" + self.CALL, "N = 2  # a guess\n" + self.CALL, 3)
+        self.expect("N: int = 1_0; M = 3\n" + self.CALL, "N: int = 2; M = 3\n" + self.CALL, 3)
+        function = "def f():\n    return DataLoader(ds, num_workers=N)\n"
+        self.expect(function + "N = 0\n", function + "N = 2\n", 3)
+        self.expect("N = 0\nx = DataLoader(ds, 8, False, None, None, N)\n",
+                    "N = 2\nx = DataLoader(ds, 8, False, None, None, N)\n", 3)
+        self.expect("options = vars(args)\nmodel.eval()\nN = 0\n" + self.CALL,
+                    "options = vars(args)\nmodel.eval()\nN = 2\n" + self.CALL, 5)
+
+    def test_reports_line_of_constant(self):
+        said, _, diff = self.answer(IMPORT + "N = 0\n" + "\n" * 9 + self.CALL, 12)
+        self.assertEqual(said, {"line": 2})
+        self.assertIn(b"\n-N = 0\n+N = 2\n", diff)
+
+    def test_changes_constant_and_call(self):
+        both = [["num_workers", "2"], ["persistent_workers", "True"]]
+        self.expect("N = 0\n" + self.CALL, "N = 2\nx = DataLoader(ds, num_workers=N, persistent_workers=True)\n", 3,
+                    arguments=both)
+
+    def test_refuses_constants_that_others_may_use(self):
+        for others, reason in (
+                ("print(N)\n", "N is used 2 times"), ("y = f'{N}'\n", "N is used 2 times"),
+                ("__all__ = ['N']\n", "N is also given by a text"), ("setattr(me, 'N', 1)\n", "by a text"),
+                ("N += 1\n", "another meaning or value"), ("for N in all: pass\n", "another meaning or value"),
+                ("del N\n", "another meaning or value"), ("def f():\n    global N\n", "another meaning or value"),
+                ("def f(N): pass\n", "another meaning or value"), ("from mine import N\n", "another meaning or value"),
+                ("me.N = 1\n", "another meaning or value"), ("if (N := 3): pass\n", "another meaning or value"),
+                ("try: pass\nexcept E as N: pass\n", "another meaning or value"),
+                ("globals().update(a=1)\n", "may change N"), ("exec(open('options.py').read())\n", "may change N"),
+                ("vars()['a'] = 1\n", "may change N"), ("from mine import *\n", "")):
+            with self.subTest(others):
+                said = self.refuse(IMPORT + "N = 0\n" + self.CALL + others, reason, 3)
+                if reason:
+                    self.assertIn("by an expression (N); ", said["reason"])
+                    self.assertEqual(said["by_hand"][0]["now"], "N")
+
+    def test_refuses_constants_that_are_no_literal_of_module(self):
+        for text, line, reason in (("N = count()\n", 3, "N is no literal integer"), ("N = True\n", 3, "no literal"),
+                                   ("N = -1\n", 3, "no literal"), ("N, M = 0, 1\n", 3, "(N)"), ("N = M = 0\n", 3, "(N)"),
+                                   ("if 1: N = 0\n", 3, "(N)"), ("from mine import N\n", 3, "(N)"), ("", 2, "(N)")):
+            with self.subTest(text):
+                self.refuse(IMPORT + text + self.CALL, reason, line)
+
+    def test_accepts_import_of_all_names_before_constant(self):
+        before = "import torch.utils.data as D\nfrom mine import *\n"
+        call = "x = D.DataLoader(ds, num_workers=N)\n"
+        _, edited, _ = self.answer(before + "N = 0\n" + call, 4)
+        self.assertEqual(edited.decode(), before + "N = 2\n" + call)
+        self.refuse("import torch.utils.data as D\nN = 0\nfrom mine import *\n" + call, "may change N", 4)
 
 
 class Frameworks(EditCase):
@@ -221,14 +278,28 @@ class Frameworks(EditCase):
         self.assertIn(b"DataLoader(x, num_workers=2)", edited)
 
     def test_accepts_function_that_the_run_saw(self):
-        called = {"names": ["dataloaders"], "packages": ["fastai"], "called_packages": ["fastai"], "made": "",
+        called = {"names": ["dataloaders"], "packages": ["fastai"], "called_modules": ["fastai.data"], "made": "",
                   "positions": [], "safe_positions": 3}
         text = "from fastai.vision.all import *\nd = block.dataloaders(path, bs=8)\n"
         _, edited, _ = self.answer(text, called="fastai.data.block.dataloaders", **called)
         self.assertIn(b"bs=8, num_workers=2)", edited)
         self.refuse(text, "not surely", called="mine.block.dataloaders", **called)
+        self.refuse("from fastai.vision.all import *\nlearn.fit(1, 2)\n", "no call of dataloaders",
+                    called="fastai.learner.fit", **called)
         text = text.replace("d = block", "block = Block()\nd = block")
         self.refuse(text, "not surely", 3, called="fastai.data.block.other", **called)
+
+    def test_accepts_class_that_the_run_saw(self):
+        called = {"names": ["dataloaders"], "packages": ["fastai"], "called_modules": ["fastai.data"],
+                  "called_classes": ["DataLoader"], "made": "", "positions": [], "safe_positions": 3,
+                  "called": "fastai.data.load.DataLoader.__init__"}
+        text = "from fastai.data.load import DataLoader\nd = DataLoader(ds, bs=8)\n"
+        _, edited, _ = self.answer(text, **called)
+        self.assertIn(b"(ds, bs=8, num_workers=2)", edited)
+        self.refuse(text.replace("bs=8", "8, 0"), "by position", **called)
+        self.refuse(text, "no call of dataloaders", **{**called, "called_classes": []})
+        self.refuse(text, "no call of dataloaders", **{**called, "called": "mine.DataLoader.__init__"})
+        self.refuse(text.replace("d = DataLoader", "d = Mine"), "no call of dataloaders", **called)
 
 
 if __name__ == "__main__":

@@ -33,25 +33,30 @@ struct SourceCall {
   CallPlace place = CallPlace::line;
   // Number of arguments by position that are no settings. 0: DataLoader's own order.
   std::int64_t first_positions = 0;
-  // True if any function of `packages` that the line called is such a call.
-  bool is_any_function = false;
+  // Modules whose functions take the arguments too, with those in them: "fastai.data".
+  std::vector<std::string_view> modules = {};
+  std::vector<std::string_view> classes = {};  // classes of `packages` that take them too
 };
 
 struct FrameworkRow {
+  static constexpr std::string_view kUsualCopies =
+      "with torch.cuda.stream(side): next_batch.to(device, non_blocking=True)";
+  static constexpr std::string_view kUsualDivides =
+      "DataLoader(..., sampler=DistributedSampler(ds)), and sampler.set_epoch(epoch) every epoch";
+
   Row row;  // name of the package that makes loaders
   SourceCall call;
   std::string_view before, after;  // text around the arguments
   // Arguments that it takes. Empty if it takes all of DataLoader's under their own names.
   Names names = {};
   std::string_view otherwise = {};  // text before arguments that it does not take
-  std::string_view copies =
-      "with torch.cuda.stream(side): next_batch.to(device, non_blocking=True)";
-  std::string_view divides =  // divides the samples among ranks
-      "DataLoader(..., sampler=DistributedSampler(ds)), and sampler.set_epoch(epoch) every epoch";
+  std::string_view copies = kUsualCopies;
+  std::string_view divides = kUsualDivides;  // divides the samples among ranks
   // Advice for a loader whose workers are not visible.
   std::string_view more_workers = kDeeperQueue;
   bool gives_way = false;            // true if other frameworks of the same loader come first
   std::string_view older_name = {};  // earlier name of the package
+  bool keeps_workers = false;        // true if its workers persist without an argument
 };
 
 // Returns the table. Its first row is PyTorch itself, for programs without another framework.

@@ -181,7 +181,7 @@ std::optional<Candidate> no_workers(const FindingInput& facts) {
   candidate.pytorch = workers_line(facts);
   candidate.ranges = {more_workers(facts)};
   candidate.direction = {number("num-workers", first_workers(facts))};
-  if (starts_would_show(facts)) {
+  if (starts_would_show(facts) && !find_framework(facts.record).keeps_workers) {
     const Change keep{"persistent-workers", "true"};
     candidate.pytorch = loader_words(facts.record, {"num_workers={}", "persistent_workers=True"});
     candidate.ranges.front().with = {keep};
@@ -266,6 +266,7 @@ bool starts_take_time(const FindingInput& facts) {
 std::optional<Candidate> workers_restarted(const FindingInput& facts) {
   const RunConfig& config = facts.config;
   if (config.loader.persistent_workers || config.loader.num_workers == 0) return std::nullopt;
+  if (find_framework(facts.record).keeps_workers) return std::nullopt;
   if (facts.share(Why::epoch) < kMinReportedShare || !starts_take_time(facts)) return std::nullopt;
   return Candidate{fmt::format("each epoch starts new workers and has no batches ready: {} of the "
                                "time{}",

@@ -10,6 +10,9 @@ import re
 import sys
 import tokenize
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # an isolated Python leaves it out
+from module_constant import find_constant  # noqa: E402
+
 if sys.version_info < (3, 8):
     sys.exit("needs Python 3.8 or later")
 
@@ -157,16 +160,24 @@ class Finder:
             full.partition(".")[0] in self._request["packages"] and full.rpartition(".")[2] in self._request["names"]
             for full in names)
 
+    def _sees_call(self):
+        """The run saw a function or a class of the framework that takes the arguments."""
+        module, _, function = self._request["called"].rpartition(".")
+        if function == "__init__":
+            package, kind = module.partition(".")[0], module.rpartition(".")[2]
+            return package in self._request["packages"] and kind in self._request["called_classes"]
+        return any((module + ".").startswith(known + ".") for known in self._request["called_modules"])
+
     def _is_called(self, call):
-        """The run saw which function of the framework the line called."""
-        called = self._request["called"]
-        known = called.partition(".")[0] in self._request["called_packages"]
-        return known and last_name(call.func) == called.rpartition(".")[2]
+        """The line has the function or the class that the run saw."""
+        name = self._request["called"]
+        name = name[:-len(".__init__")] if name.endswith(".__init__") else name
+        return self._sees_call() and last_name(call.func) == name.rpartition(".")[2]
 
     def _agrees(self, call):
         """The class or the function that the run saw is of the import."""
-        made, packages = self._request["made"], self._request["called_packages"]
-        if packages and self._request["called"].partition(".")[0] not in packages:
+        made, modules = self._request["made"], self._request["called_modules"]
+        if modules and not self._sees_call():
             return False
         names = self._bindings.find(call.func)
         return not made or all(
@@ -205,7 +216,9 @@ class Editor:
     def __init__(self, source, call, request):
         self._source, self._call, self._request = source, call, request
         self.edits = []
+        self.constants = {}  # statements that give an argument its value, by argument
         self._missing = []  # keywords to add
+        self._reasons = {}  # reasons why the value is not edited, by argument
         self._manual_edits = []  # values to change by hand
         self._others = []  # further changes, as name=value
         self._given = {keyword.arg: keyword.value for keyword in call.keywords}
@@ -216,8 +229,9 @@ class Editor:
         for name, value in self._request["arguments"]:
             self._change(name, value)
         if self._manual_edits:
-            now = self._manual_edits[0]["now"]
-            reason = f"gives {self._manual_edits[0]['argument']} by an expression ({now})"
+            first = self._manual_edits[0]
+            why = self._reasons.get(first["argument"])
+            reason = f"gives {first['argument']} by an expression ({first['now']})" + (f"; {why}" if why else "")
             raise Unproven(reason, self._manual_edits, self._others)
         self._refuse_unknown_arguments()
         if self._missing:
@@ -230,6 +244,7 @@ class Editor:
             self._missing.append(f"{name}={value}")
             self._others.append(f"{name}={value}")
             return
+        given = self._find_constant(name, given)
         begin, end = self._source.span(given)
         try:
             now = ast.literal_eval(given)
@@ -245,12 +260,24 @@ class Editor:
             self.edits.append((begin, end, value))
             self._others.append(f"{name}={value}")
 
+    def _find_constant(self, name, given):
+        """Returns the literal of a constant of the module that only this call uses, else `given`."""
+        statement, self._reasons[name] = None, ""
+        if isinstance(given, ast.Name):
+            statement, self._reasons[name] = find_constant(self._source.tree, given)
+        if statement is None:
+            return given
+        self.constants[name] = statement
+        return statement.value
+
     def _refuse_unknown_arguments(self):
         if any(keyword.arg is None for keyword in self._call.keywords):
             raise Unproven("gives arguments by **")
         if any(isinstance(argument, ast.Starred) for argument in self._call.args):
             raise Unproven("gives arguments by *")
         known = max(len(self._request["positions"]), self._request["safe_positions"])
+        if self._request["called_classes"] and self._request["called"].endswith(".__init__"):
+            known = 1  # the order of further arguments is not that of the functions
         if len(self._call.args) > known:
             raise Unproven("gives arguments by position that may be these")
         workers = dict(self._request["arguments"]).get("num_workers")
@@ -305,11 +332,14 @@ def apply_edits(text, edits):
     return text
 
 
-def expected_tree(source, call, request):
-    """Changes the call in the tree as the request says, and returns a text of the whole tree."""
+def expected_tree(source, call, request, constants):
+    """Changes the call, and the statements of its constants, as the request says. Returns a text of the whole tree."""
     positions = request["positions"]
     for name, value in request["arguments"]:
         new = ast.parse(value, mode="eval").body
+        if name in constants:
+            constants[name].value = new
+            continue
         keyword = next((keyword for keyword in call.keywords if keyword.arg == name), None)
         at = positions.index(name) if name in positions else len(call.args)
         if keyword is not None:
@@ -341,15 +371,18 @@ def answer(request, content):
         return {"reason": str(unproven), "by_hand": unproven.manual_edits}, None, None
     found = {"line": call.lineno}
     try:
-        edits = Editor(source, call, request).edit()
+        editor = Editor(source, call, request)
+        edits = editor.edit()
     except Unproven as unproven:
-        edits = {"by_hand": unproven.manual_edits, "others": unproven.others}
-        return {**found, "reason": str(unproven), **edits}, None, None
+        left = {"by_hand": unproven.manual_edits, "others": unproven.others}
+        return {**found, "reason": str(unproven), **left}, None, None
+    if len(editor.constants) == len(request["arguments"]):
+        found["line"] = min(statement.lineno for statement in editor.constants.values())
     if not edits:
         return {**found, "unchanged": True}, None, None
     edited = apply_edits(source.text, edits)
     try:
-        is_proven = ast.dump(ast.parse(edited)) == expected_tree(source, call, request)
+        is_proven = ast.dump(ast.parse(edited)) == expected_tree(source, call, request, editor.constants)
         new_content = source.encode(edited)
     except (SyntaxError, ValueError):
         is_proven = False

@@ -585,10 +585,11 @@ TEST(Findings, AdvisesNoTensorsWhereAllSamplesAreTensors) {
 
 // A program that iterates 320 samples again and again, a second each time.
 TEST(Findings, NamesPersistentWorkersForShortEpochsWithoutWorkers) {
-  const auto advice_with = [](const char* samples) {
+  const auto advice_with = [](const char* samples, const char* package = "") {
     RunRecord record =
         run(COMPUTE "workers = 0\ncost = decode=2ms\nsamples = " + std::string(samples));
     record.engine = "torch";
+    record.program = ProgramFacts{{package}, {}, false, {}};
     const Analysis analysis = analyse(record);
     const std::optional<Candidate> seen = no_workers(FindingInput(record, analysis));
     return seen ? changes_to_text(seen->direction) + "; " + seen->pytorch : "";
@@ -597,6 +598,8 @@ TEST(Findings, NamesPersistentWorkersForShortEpochsWithoutWorkers) {
   EXPECT_NE(brief.find("num-workers=2 persistent-workers=true; "), brief.npos) << brief;
   EXPECT_NE(brief.find("persistent_workers=True"), brief.npos) << brief;
   EXPECT_EQ(endless.find("persistent"), endless.npos) << endless;
+  // The loader of Ultralytics keeps its workers by itself.
+  EXPECT_EQ(advice_with("320", "ultralytics"), "num-workers=2; model.train(..., workers={})");
 }
 
 TEST(Findings, NamesTheTransformThatMostOfAugmentingGoesInto) {

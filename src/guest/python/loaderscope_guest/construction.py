@@ -60,6 +60,15 @@ def _torch_folder() -> str:
     return os.path.dirname(file) + os.sep if file else OURS
 
 
+def _called_name(frame: Any) -> str:
+    """Returns the full name of a function. For a method that initialises an object, the class is in the name."""
+    code = frame.f_code
+    if code.co_name.strip("_") == "init" and code.co_argcount > 0:
+        kind = type(frame.f_locals.get(code.co_varnames[0]))
+        return f"{kind.__module__}.{kind.__qualname__}.__init__"
+    return f"{frame.f_globals.get('__name__')}.{code.co_name}"
+
+
 def here() -> Place:
     """Returns the caller's place outside PyTorch."""
     inner = (OURS, _torch_folder())
@@ -75,7 +84,7 @@ def here() -> Place:
             if not line and not is_in_packages(name):
                 line = stack[-1]
             elif not line:
-                called = f"{frame.f_globals.get('__name__')}.{frame.f_code.co_name}"
+                called = _called_name(frame)
         frame = frame.f_back
     known = [package for package in dict.fromkeys(packages) if package not in _NO_LIBRARIES]
     return Place(line or (stack or [UNKNOWN.line])[0], tuple(stack), tuple(known[:_MOST_PACKAGES]), called)
