@@ -20,6 +20,7 @@ struct ReportStyle {
   bool drawn = false;    // pictures replace bars and maps made of letters
   bool plots = false;    // the terminal can show braille letters
   bool compact = false;  // the default answer, in at most twelve lines, if the kind has one
+  bool silent = false;   // standard output gets no answer, only files do
 };
 
 class ResultVisitor;  // src/report/result_visitor.h

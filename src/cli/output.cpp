@@ -106,7 +106,7 @@ void check_places(const Places& places, std::string_view kind, const OutputRules
 void write_answer(const Places& places, const AnyResult& result, const ReportStyle& style) {
   const bool only_json = std::any_of(places.begin(), places.end(),
                                      [](const Place& place) { return place.path == "-"; });
-  Places all = only_json ? Places{} : Places{{"table", "-"}};
+  Places all = only_json || style.silent ? Places{} : Places{{"table", "-"}};
   all.insert(all.end(), places.begin(), places.end());
   write_forms(all, result, style);
 }

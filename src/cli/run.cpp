@@ -55,6 +55,8 @@ constexpr CommandFlag kRunFlags[] = {
     {"also-json", "", "FILE",
      "Save the result in this file too, which no answer names. Use it in programs that remove the "
      "file."},
+    {"no-answer", "", "",
+     "Print no answer. Only the files of --json, --html and others get the result."},
     kMetricsFlag,
     kOtlpFlag,
     kOtlpIntervalFlag,
@@ -171,7 +173,8 @@ ExitCode run(RunFlags& flags) {
     nsys.emplace(flags.own.text("nsys"), given);
     given.program.command.value = nsys->command();
   }
-  const ReportStyle style = answer_style(flags.own);
+  ReportStyle style = answer_style(flags.own);
+  style.silent = flags.own.is_on("no-answer");
   const monitor::ExportOptions exports = export_options(flags.own);
   MachineFacts machine = read_machine();
   const MachineLimits limits = machine_limits(machine, given);

@@ -20,6 +20,8 @@ CELLS = {
     "load": f"import sys; sys.path.insert(0, {str(FACE)!r})\n%load_ext loaderscope",
     "line": f"%loaderscope run {SIM} --steps 20",
     "dict": "result = _\nresult['verdict']['bound_by'], isinstance(result, dict), result.exit_code",
+    "twice": f"loaderscope_result = %loaderscope run {SIM} --steps 20\nloaderscope_result",
+    "again": "result",
     "progress": f"import os\nos.environ['LOADERSCOPE_SUMMARY'] = 'full'\nlong = %loaderscope run {SIM} --duration 3s",
     "watch": "%%loaderscope --interval 100ms\nimport time\ntime.sleep(2)\nseen = 5",
     "namespace": "print(seen)",
@@ -53,7 +55,9 @@ def join_text(outputs):
 
 def main(program):
     outputs = run_cells(program)
-    page, = select_data(outputs["line"], "execute_result")
+    page, = [one for one in select_data(outputs["line"], "display_data") if "<iframe" in str(one)]
+    answer = page["text/plain"].splitlines()[0]
+    assert not select_data(outputs["line"], "execute_result") and answer not in join_text(outputs["line"]), outputs["line"]
     assert page["text/plain"].splitlines()[1].startswith("Fix: "), page["text/plain"]
     assert len(page["text/plain"].splitlines()) <= 12, page["text/plain"]
     frame = page["text/html"]
@@ -61,8 +65,14 @@ def main(program):
     assert 'sandbox="allow-scripts"' in frame and frame.count("<") == 2, "the page leaves its frame"
     assert select_data(outputs["dict"], "execute_result")[0]["text/plain"] == "('decode', True, 0)", outputs["dict"]
 
-    progress = select_data(outputs["progress"], "display_data")
-    assert len(progress) == 1 and progress[0]["text/plain"].startswith("measured "), progress
+    shown = outputs["twice"]
+    pages = [one for kind in ("display_data", "execute_result") for one in select_data(shown, kind) if "<iframe" in str(one)]
+    assert len(pages) == 1 and "Fix: " not in join_text(shown), shown
+    assert "<iframe" in select_data(outputs["again"], "execute_result")[0]["text/html"], outputs["again"]
+
+    progress, long_page = select_data(outputs["progress"], "display_data")
+    assert progress["text/plain"].startswith("measured "), progress
+    assert "<iframe" in long_page["text/html"] and "Fix: " not in join_text(outputs["progress"]), outputs["progress"]
     assert "loaderscope: " not in join_text(outputs["progress"]), outputs["progress"]
 
     watched, = select_data(outputs["watch"], "execute_result")

@@ -37,6 +37,12 @@ class Result(dict):
 
     exit_code = FINE
     text = ""
+    shown_cell = None  # number of the cell whose output has this result already
+
+    def _ipython_display_(self):
+        """IPython asks for this first. A cell that has shown the answer does not show it a second time."""
+        if self.shown_cell is None or self.shown_cell != _cell_number():
+            raise NotImplementedError  # IPython then shows the other forms
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         from ._notebook import mimebundle
@@ -107,14 +113,38 @@ def run_with_flags(flags, command, show):
     with tempfile.TemporaryDirectory(prefix="loaderscope-") as folder:
         saved = os.path.join(folder, "result.json")
         progress = _notebook_progress() if show else None
-        words = [program(), "run", *flags, f"--also-json={saved}", *([] if progress else ["--no-progress"])]
+        # A notebook shows the page instead of the printed answer.
+        words = [program(), "run", *flags, f"--also-json={saved}", "--no-answer" if progress else "--no-progress"]
         if command:
             words += ["--", *command]
         code, text, raised = print_output(words, show, progress)
         if raised is not None:
             raised.result = _saved_result(saved, code, text)
+            if show:
+                _show_answer(raised.result, progress)
             raise raised
-        return read_result(saved, code, text, shown=show)
+        result = read_result(saved, code, text, shown=show)
+        if show:
+            _show_answer(result, progress)
+        return result
+
+
+def _show_answer(result, progress):
+    """In a notebook, adds the answer to the output of the cell, and to `text`. Elsewhere it was printed."""
+    if result is None:
+        return
+    if progress:
+        from ._notebook import mimebundle, plain_text
+        from IPython.display import display
+        result.text += plain_text(result) + "\n"
+        display(mimebundle(result), raw=True)
+    result.shown_cell = _cell_number()
+
+
+def _cell_number():
+    """Returns the number of the cell or the line of IPython that is running, and None without IPython."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    return getattr(shell, "execution_count", None)
 
 
 def read_result(saved, code, text, shown=False):
