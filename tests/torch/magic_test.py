@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import sys
 import tempfile
 
@@ -71,7 +72,7 @@ def main(program):
     assert "<iframe" in select_data(outputs["again"], "execute_result")[0]["text/html"], outputs["again"]
 
     progress, long_page = select_data(outputs["progress"], "display_data")
-    assert progress["text/plain"].startswith("measured "), progress
+    assert re.fullmatch(r"measured \d+ steps", progress["text/plain"]), progress
     assert "<iframe" in long_page["text/html"] and "Fix: " not in join_text(outputs["progress"]), outputs["progress"]
     assert "loaderscope: " not in join_text(outputs["progress"]), outputs["progress"]
 

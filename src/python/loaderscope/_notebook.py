@@ -95,7 +95,7 @@ class Progress:
 
     def finish(self):
         if self._shown is not None:
-            steps = self._last.split(",")[0]
+            steps = re.split("[,;]", self._last)[0]
             self._show(f"measured {steps}", f"measured {html.escape(steps)}")
 
     def _show(self, plain, rich):
