@@ -4,6 +4,12 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <string>
+#include <vector>
+
 #include "cli/run_binary.h"
 #include "cli/run_script.h"
 #include "cli/scrape.h"
@@ -43,6 +49,64 @@ class PretendTraining {
   TestFolder folder_;
   RunningBinary running_;
 };
+
+// Prometheus's own checker. Its tests skip without it.
+class Promtool : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (run_program("/bin/sh", {"-c", "command -v promtool"}).exit_code != 0)
+      GTEST_SKIP() << "no promtool: scripts/install-deps monitors brings it";
+  }
+  Ended check(const char* kind, const std::string& content) const {
+    const std::string file = folder_.write("checked", content);
+    return run_program("/bin/sh",
+                       {"-c", "exec promtool check " + std::string(kind) + " <" + file + " 2>&1"});
+  }
+  // Checks each expression as the rule of a recorded metric.
+  Ended check_rules(const std::vector<std::string>& expressions) const {
+    nlohmann::json rules = nlohmann::json::array();
+    for (const std::string& expression : expressions)
+      rules.push_back({{"record", "metric:" + std::to_string(rules.size())}, {"expr", expression}});
+    const nlohmann::json groups = {{"groups", {{{"name", "all"}, {"rules", rules}}}}};
+    return check("rules", groups.dump());
+  }
+
+  TestFolder folder_;
+};
+
+// Returns the queries of the dashboard, with values for the variables of Grafana.
+std::vector<std::string> dashboard_queries() {
+  std::ifstream file(LOADERSCOPE_SOURCE_DIR "/src/share/grafana-dashboard.json");
+  const nlohmann::json dashboard = nlohmann::json::parse(file);
+  std::vector<std::string> queries;
+  for (const nlohmann::json& panel : dashboard.at("panels")) {
+    for (const nlohmann::json& target : panel.at("targets")) {
+      std::string query = target.at("expr");
+      query = std::regex_replace(query, std::regex(R"(\$__rate_interval)"), "1m");
+      queries.push_back(std::regex_replace(query, std::regex(R"(\$(instance|pid))"), ".*"));
+    }
+  }
+  return queries;
+}
+
+TEST_F(Promtool, AcceptsQueriesOfDashboard) {
+  const std::vector<std::string> queries = dashboard_queries();
+  const Ended ended = check_rules(queries);
+  EXPECT_EQ(ended.exit_code, 0) << ended.out;
+  EXPECT_THAT(ended.out, HasSubstr(std::to_string(queries.size()) + " rules found"));
+  EXPECT_NE(check_rules({"rate(loaderscope_batches_total)"}).exit_code, 0);
+}
+
+TEST_F(Promtool, AcceptsMetricsOfRun) {
+  RunningBinary run(built_in_run({"--duration", "2m", "--metrics", ":0"}));
+  const std::uint16_t port = wait_for_port(run);
+  const std::string text = scraped(run, port, "loaderscope_batches_total{pid=\"");
+  const Ended ended = check("metrics", text.substr(text.find("\r\n\r\n") + 4));
+  EXPECT_EQ(ended.exit_code, 0) << ended.out;
+  EXPECT_NE(check("metrics", "loaderscope batches 1\n").exit_code, 0);
+  run.send(SIGINT);
+  EXPECT_EQ(run.wait().exit_code, 130);
+}
 
 TEST(Monitor, ServesRunOfBuiltInLoader) {
   RunningBinary run(built_in_run({"--duration", "2m", "--metrics", ":0"}));

@@ -64,6 +64,28 @@ TEST(GrafanaDashboard, NamesOnlyMetricsThatExist) {
     }
   }
   EXPECT_GT(queries, 10U);
+  for (const nlohmann::json& variable : dashboard["templating"]["list"]) {
+    for (const std::string& name : find_names(variable["query"].dump()))
+      EXPECT_TRUE(known.contains(name)) << variable;
+  }
+}
+
+// Prometheus adds the label `instance`, and each metric has `pid`.
+TEST(GrafanaDashboard, NamesOnlyLabelsOfMetricsInLegends) {
+  const nlohmann::json dashboard =
+      nlohmann::json::parse(read_source("share/grafana-dashboard.json"));
+  const std::regex label(R"(\{\{(\w+)\}\})");
+  for (const nlohmann::json& panel : dashboard["panels"]) {
+    for (const nlohmann::json& target : panel["targets"]) {
+      const std::set<std::string> names = find_names(target["expr"].get<std::string>());
+      std::string labels = "instance, pid";
+      for (const LiveMetricRow& row : live_metric_table())
+        if (names.contains(sample_name(row))) labels += ", " + std::string(row.labels);
+      const std::string legend = target.value("legendFormat", "");
+      for (std::sregex_iterator at(legend.begin(), legend.end(), label), end; at != end; ++at)
+        EXPECT_NE((", " + labels + ",").find(", " + at->str(1) + ","), std::string::npos) << target;
+    }
+  }
 }
 
 }  // namespace
