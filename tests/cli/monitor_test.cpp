@@ -57,10 +57,10 @@ class Promtool : public testing::Test {
     if (run_program("/bin/sh", {"-c", "command -v promtool"}).exit_code != 0)
       GTEST_SKIP() << "no promtool: scripts/install-deps monitors brings it";
   }
-  Ended check(const char* kind, const std::string& content) const {
+  // `way` ends with the place of the file: "rules ", or "metrics <".
+  Ended check(const std::string& way, const std::string& content) const {
     const std::string file = folder_.write("checked", content);
-    return run_program("/bin/sh",
-                       {"-c", "exec promtool check " + std::string(kind) + " <" + file + " 2>&1"});
+    return run_program("/bin/sh", {"-c", "exec promtool check " + way + file + " 2>&1"});
   }
   // Checks each expression as the rule of a recorded metric.
   Ended check_rules(const std::vector<std::string>& expressions) const {
@@ -68,7 +68,7 @@ class Promtool : public testing::Test {
     for (const std::string& expression : expressions)
       rules.push_back({{"record", "metric:" + std::to_string(rules.size())}, {"expr", expression}});
     const nlohmann::json groups = {{"groups", {{{"name", "all"}, {"rules", rules}}}}};
-    return check("rules", groups.dump());
+    return check("rules ", groups.dump());
   }
 
   TestFolder folder_;
@@ -101,9 +101,9 @@ TEST_F(Promtool, AcceptsMetricsOfRun) {
   RunningBinary run(built_in_run({"--duration", "2m", "--metrics", ":0"}));
   const std::uint16_t port = wait_for_port(run);
   const std::string text = scraped(run, port, "loaderscope_batches_total{pid=\"");
-  const Ended ended = check("metrics", text.substr(text.find("\r\n\r\n") + 4));
+  const Ended ended = check("metrics <", text.substr(text.find("\r\n\r\n") + 4));
   EXPECT_EQ(ended.exit_code, 0) << ended.out;
-  EXPECT_NE(check("metrics", "loaderscope batches 1\n").exit_code, 0);
+  EXPECT_NE(check("metrics <", "loaderscope batches 1\n").exit_code, 0);
   run.send(SIGINT);
   EXPECT_EQ(run.wait().exit_code, 130);
 }
