@@ -70,7 +70,7 @@ function(loaderscope_cuda_sources target)
     add_custom_command(OUTPUT ${object}
       COMMAND ${LOADERSCOPE_CUDA_CLANG} -x cuda --cuda-path=${LOADERSCOPE_CUDA12} ${machines} -Wno-unknown-cuda-version
         -std=c++17 -O3 -ffp-contract=off -fPIC -Wall -Wextra -Werror -I${PROJECT_SOURCE_DIR}/src -I${PROJECT_SOURCE_DIR}/include
-        -I${PROJECT_SOURCE_DIR}/tests -isystem ${LOADERSCOPE_CUDA12}/include  # before those of another toolkit
+        -I${PROJECT_SOURCE_DIR}/tests -isystem ${LOADERSCOPE_CUDA12}/include
         -MD -MT ${object} -MF ${object}.d -c ${source} -o ${object}
       DEPENDS ${source} DEPFILE ${object}.d VERBATIM)
     set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
