@@ -7,10 +7,15 @@
 
 namespace loaderscope {
 
+namespace {
+
+// "num_workers" of "num-workers": a keyword of DataLoader. Other names stay.
 std::string python_name(std::string_view key) {
   const std::string_view keyword = dataloader_keyword(key);
   return std::string(keyword.empty() ? key : keyword);
 }
+
+}  // namespace
 
 std::string python_value(const Change& change) {
   if (dataloader_keyword(change.key).empty()) return change.value;

@@ -8,9 +8,6 @@
 
 namespace loaderscope {
 
-// "num_workers" of "num-workers": a keyword of DataLoader. Other names stay.
-std::string python_name(std::string_view key);
-
 // "True" of pin-memory=true: the value of an argument of DataLoader. Other values stay.
 std::string python_value(const Change& change);
 
